@@ -1,0 +1,1 @@
+"""Who generates: events, the backend contract, and the engines behind it."""

@@ -1,0 +1,151 @@
+"""The engine's process: ``python -m decodescope.backends.child EVENT_FD COMMAND_FD``.
+
+Events go out through a pipe of their own; stdout and stderr belong to native code and lead into the engine's log. The
+command pipe is also the leash: when it ends, the parent has gone or wants this process gone, and the process exits at
+once, whatever native call is running.
+"""
+
+import os
+import queue
+import select
+import sys
+import threading
+import time
+from collections import deque
+from typing import assert_never
+
+from .engine import Control, Engine, EngineError
+from .events import Event, Failed
+from .wire import Cancel, Command, CommandReader, Generate, OpenLlama, OpenScript, encode
+
+_READ_SIZE = 1 << 16
+
+
+class Outbox:
+    """Writes events to the pipe without ever waiting for the reader: what does not fit is kept and sent later."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._backlog: deque[bytes] = deque()
+        os.set_blocking(fd, False)
+
+    def send(self, event: Event) -> None:
+        """Queue one event and write as much as the pipe takes."""
+        self._backlog.append(encode(event))
+        self.send_pending()
+
+    def flush(self) -> None:
+        """Wait until everything is written. For moments without work only."""
+        while self._backlog:
+            select.select([], [self._fd], [])
+            self.send_pending()
+
+    @property
+    def pending(self) -> bool:
+        """Whether events wait for the reader to make room."""
+        return bool(self._backlog)
+
+    def send_pending(self) -> None:
+        """Write what the pipe takes now."""
+        try:
+            while self._backlog:
+                data = self._backlog[0]
+                written = os.write(self._fd, data)
+                if written == len(data):
+                    self._backlog.popleft()
+                else:
+                    self._backlog[0] = data[written:]
+        except BlockingIOError:
+            return
+        except BrokenPipeError:
+            os._exit(0)
+
+
+class Inbox:
+    """Reads commands on a thread of its own, so that a cancel arrives in the middle of native work."""
+
+    def __init__(self, fd: int, control: Control) -> None:
+        self._fd = fd
+        self._control = control
+        self._received = 0
+        self._queue: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        threading.Thread(target=self._read, name="commands", daemon=True).start()
+
+    def get(self, timeout: float | None = None) -> Command | None:
+        """Return the next command that is not a cancel; ``None`` when none came in ``timeout`` seconds."""
+        try:
+            return self._queue.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def _read(self) -> None:
+        reader = CommandReader()
+        while data := os.read(self._fd, _READ_SIZE):
+            for command in reader.feed(data):
+                if isinstance(command, Cancel):
+                    self._control.cancel_through(self._received)
+                else:
+                    self._received += isinstance(command, Generate)
+                    self._queue.put(command)
+        os._exit(0)
+
+
+def _open_engine(command: Command | None) -> Engine:
+    match command:
+        case OpenScript():
+            from .scripted.engine import ScriptedEngine
+
+            return ScriptedEngine(command.path, command.settings)
+        case OpenLlama():
+            from .llama.engine import LlamaEngine
+
+            return LlamaEngine(command)
+        case Generate() | Cancel() | None:
+            raise RuntimeError(f"the first command must open an engine, not {command}")
+        case _:
+            assert_never(command)
+
+
+def _failed(error: EngineError, *, load: bool) -> Failed:
+    return Failed(
+        t=time.perf_counter_ns(),
+        stage="load" if load else "generate",
+        what=error.what,
+        reason=error.reason,
+        remedy=error.remedy,
+    )
+
+
+def serve(engine: Engine, inbox: Inbox, outbox: Outbox, control: Control) -> None:
+    """Load the engine and serve requests for ever; returns when it could not be loaded."""
+    try:
+        outbox.send(engine.load(outbox.send))
+    except EngineError as error:
+        outbox.send(_failed(error, load=True))
+        outbox.flush()
+        return
+    while True:
+        # With events still waiting, look in often enough that the reader is served when it comes back.
+        command = inbox.get(timeout=0.01 if outbox.pending else None)
+        if command is None:
+            outbox.send_pending()
+            continue
+        if not isinstance(command, Generate):
+            raise RuntimeError(f"a second {type(command).__name__}")
+        control.serving += 1
+        try:
+            engine.generate(command.request, control, outbox.send)
+        except EngineError as error:
+            outbox.send(_failed(error, load=False))
+
+
+def main() -> None:
+    """Run the engine that the first command names."""
+    control = Control()
+    outbox = Outbox(int(sys.argv[1]))
+    inbox = Inbox(int(sys.argv[2]), control)
+    serve(_open_engine(inbox.get()), inbox, outbox, control)
+
+
+if __name__ == "__main__":
+    main()

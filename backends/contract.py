@@ -1,0 +1,44 @@
+"""The contract of everything that generates."""
+
+from typing import Protocol
+
+from .events import Event
+from .requests import Request
+
+
+class Backend(Protocol):
+    """A source of events, one generation at a time.
+
+    Events come in the order in which they happened. Nothing is computed on the reader's side and nothing waits for the
+    reader: a backend goes on generating when nobody reads.
+    """
+
+    def fileno(self) -> int:
+        """A descriptor that is readable whenever ``receive`` would return something; for ``select`` and ``asyncio``."""
+        ...
+
+    def receive(self, timeout: float | None = 0.0) -> list[Event]:
+        """Return all events that have arrived.
+
+        Waits up to ``timeout`` seconds for the first one (``None``: without end). An empty list means that nothing came
+        in time. When the engine dies, exactly one ``Failed`` of stage ``engine`` (``load`` before the model was ready)
+        says why. After the last event ``closed`` is true and the list is always empty.
+        """
+        ...
+
+    @property
+    def closed(self) -> bool:
+        """True once no further event can come."""
+        ...
+
+    def generate(self, request: Request) -> None:
+        """Ask for a generation; ends in exactly one ``Finished`` or ``Failed``. Requests are served in turn."""
+        ...
+
+    def cancel(self) -> None:
+        """End what was asked for so far: prefill at once, decode at the next token. Harmless when nothing runs."""
+        ...
+
+    def close(self) -> None:
+        """End the engine and free what it holds, within two seconds. Harmless when repeated."""
+        ...

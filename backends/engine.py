@@ -1,0 +1,63 @@
+"""The contract inside the child process: what an engine does, and what it is given to do it with."""
+
+import threading
+from collections.abc import Callable
+from typing import Protocol
+
+from .events import Event, ModelReady
+from .requests import Request
+
+Report = Callable[[Event], None]
+"""Sends one event to the parent; never blocks."""
+
+
+class EngineError(Exception):
+    """Something that the engine could not do, in words; becomes a ``Failed`` event."""
+
+    def __init__(self, what: str, reason: str = "", remedy: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.reason = reason
+        self.remedy = remedy
+
+
+class Control:
+    """Whether the request being served has been cancelled; set by the command reader, asked by the engine.
+
+    Requests are numbered as they arrive and a cancel names the last number that it applies to, so a cancel that comes
+    before its request was begun still takes effect, and a late one never hits the next request.
+    """
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._cancelled_through = 0
+        self.serving = 0
+        """Number of the request being served."""
+
+    def cancel_through(self, number: int) -> None:
+        """Cancel the requests up to ``number``."""
+        with self._changed:
+            self._cancelled_through = number
+            self._changed.notify_all()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the request being served should end; cheap enough to ask for every graph node."""
+        return self._cancelled_through >= self.serving
+
+    def wait(self, seconds: float) -> bool:
+        """Sleep; return at once, with True, when the request is cancelled."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.cancelled, timeout=seconds)
+
+
+class Engine(Protocol):
+    """Loads once, then serves one request after the other."""
+
+    def load(self, report: Report) -> ModelReady:
+        """Make ready, reporting ``load_progress``. Raises EngineError."""
+        ...
+
+    def generate(self, request: Request, control: Control, report: Report) -> None:
+        """Serve one request, from ``request_taken`` to ``finished``. Raises EngineError; the next request is served."""
+        ...

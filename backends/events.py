@@ -1,0 +1,150 @@
+"""What a generation reports: the closed union of events.
+
+Every event is one fact with the time it became true. The same records travel over the engine's pipe, feed the metrics
+and are written to disk, as JSON Lines in which every line has ``"event"`` (the kind) and ``"t"`` (nanoseconds on
+``time.perf_counter_ns()``, one clock for the engine and its parent on one machine).
+
+The order within one generation::
+
+    request_taken  prompt_ready  prefill_progress*  token*  finished | failed
+
+and before the first one, once per engine: ``load_progress* model_ready | failed``. ``log`` may come at any time. A
+reader matches on the type and ends with ``assert_never``; a new kind of fact is a new type.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from .requests import Message, Sampling
+
+Stage = Literal["load", "generate", "engine"]
+FinishReason = Literal["stop", "length", "context", "cancelled"]
+Progress = Literal["node", "micro-batch"]
+LogLevel = Literal["info", "warning", "error"]
+
+
+class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
+    t: int
+    """When the fact became true, ns."""
+
+
+class LoadProgress(_Event, frozen=True, kw_only=True, tag="load_progress"):
+    """How much of the model has been loaded; 1.0 is followed by the warm-up."""
+
+    fraction: float
+    """0 to 1."""
+
+
+class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
+    """The model is loaded and warmed up; the next request may come."""
+
+    name: str
+    file: str
+    architecture: str
+    quantization: str
+    bytes: int
+    """Size of the weights."""
+    parameters: int
+    trained_context: int
+    """Tokens; the context that the model was trained for."""
+    context: int
+    """Tokens; the context in use."""
+    context_note: str = ""
+    """Why ``context`` is not what was asked for or trained; empty when it is."""
+    layers: int
+    gpu_layers: int
+    threads: int
+    threads_batch: int
+    micro_batch: int
+    """Tokens computed in one go during prefill."""
+    devices: tuple[str, ...]
+    template: str
+    """The chat template in use, named; empty when the model has none."""
+    kv_bytes_per_token: int
+    progress: Progress
+    """Grain of ``prefill_progress``."""
+    rollback: bool
+    """Whether the memory can drop the end of a sequence, so that a changed conversation keeps its common prefix."""
+    load_ns: int
+    warmup_ns: int
+
+
+class RequestTaken(_Event, frozen=True, kw_only=True, tag="request_taken"):
+    """The engine took a request; TTFT counts from here."""
+
+    request: int
+    """Number of the request within the engine, from 1."""
+    messages: tuple[Message, ...] = ()
+    prompt: str = ""
+    """The text to be completed, when the chat template is skipped."""
+    sampling: Sampling
+    seed: int
+    """The seed in use (drawn when none was given)."""
+    max_tokens: int = -1
+    """-1: until the model stops."""
+    stop: tuple[str, ...] = ()
+
+
+class PromptReady(_Event, frozen=True, kw_only=True, tag="prompt_ready"):
+    """The prompt is templated and tokenized."""
+
+    tokens: tuple[int, ...]
+    cached: int
+    """How many leading tokens the KV cache holds already and need no prefill."""
+
+
+class PrefillProgress(_Event, frozen=True, kw_only=True, tag="prefill_progress"):
+    """The prompt being read. ``processed`` counts the cached tokens too, as llama-server's ``prompt_progress`` does."""
+
+    processed: int
+    cached: int
+    total: int
+
+
+class Token(_Event, frozen=True, kw_only=True, tag="token"):
+    """A token was sampled; ``t`` is when its text was available."""
+
+    index: int
+    """From 1."""
+    id: int
+    piece: bytes
+    """The token's bytes; may hold part of a character."""
+    decode_ns: int
+    """Time in ``llama_decode`` for this token's logits; 0 for the first one, which comes out of the prefill."""
+    sample_ns: int
+    control: bool = False
+    """A control or end-of-generation token: counted and timed, but no part of the text."""
+    thinking: bool = False
+    held: int = 0
+    """How many bytes at the end of the text so far may belong to a stop string and are not to be shown yet."""
+
+
+class Finished(_Event, frozen=True, kw_only=True, tag="finished"):
+    """The generation ended."""
+
+    reason: FinishReason
+    held: int = 0
+    """How many bytes at the end of the text are a stop string and what followed it, never to be shown."""
+
+
+class Failed(_Event, frozen=True, kw_only=True, tag="failed"):
+    """Something could not be done. After stage ``generate`` the engine takes the next request; otherwise it is gone."""
+
+    stage: Stage
+    what: str
+    """One sentence."""
+    reason: str = ""
+    """The native reason, as llama.cpp or the system gave it; may have several lines."""
+    remedy: str = ""
+    """What to do."""
+
+
+class Log(_Event, frozen=True, kw_only=True, tag="log"):
+    """Something worth knowing, in one sentence."""
+
+    level: LogLevel
+    text: str
+
+
+Event = LoadProgress | ModelReady | RequestTaken | PromptReady | PrefillProgress | Token | Finished | Failed | Log

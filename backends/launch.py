@@ -1,0 +1,80 @@
+"""From a reference to a running engine."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from ..models.errors import ModelError
+from ..models.facts import ModelFile
+from ..models.references import resolve as resolve_model
+from .contract import Backend
+from .host import EngineHost
+from .requests import EngineSettings
+from .scripted.script import ScriptError, read_script
+from .wire import OpenLlama, OpenScript
+
+_SCRIPT_PREFIX = "script:"
+
+
+class ScriptFile(msgspec.Struct, frozen=True):
+    """A script to be played instead of a model."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The name to show."""
+        return self.path.name
+
+
+Source = ModelFile | ScriptFile
+
+
+def resolve(reference: str | None, folders: Sequence[Path] = ()) -> Source:
+    """Return what ``-m REFERENCE`` names: a script or a model file, checked as far as possible without loading it.
+
+    Raises ModelError, which says what is wrong and what to do.
+    """
+    if reference is None or not reference.startswith(_SCRIPT_PREFIX):
+        return resolve_model(reference, folders)
+    path = Path(reference.removeprefix(_SCRIPT_PREFIX)).expanduser()
+    try:
+        read_script(path)
+    except ScriptError as error:
+        raise ModelError(f"The script {path.name} cannot be played.", str(error), "Correct that line.") from error
+    except OSError as error:
+        raise ModelError(
+            f"The script {path} cannot be read.", error.strerror or str(error), "Check the path."
+        ) from error
+    return ScriptFile(path)
+
+
+def launch(source: Source, settings: EngineSettings) -> Backend:
+    """Start an engine and return at once; ``load_progress`` and ``model_ready`` follow as events.
+
+    The process is started from a thread that keeps the priority which this process had at the first launch, so an
+    engine never inherits the low priority that a screen takes on afterwards. Raises OSError.
+    """
+    opening: OpenLlama | OpenScript
+    if isinstance(source, ScriptFile):
+        opening = OpenScript(path=os.fsencode(source.path), settings=settings)
+    else:
+        opening = OpenLlama(
+            path=os.fsencode(source.path),
+            name=source.name,
+            quantization=source.quantization,
+            bytes=source.bytes,
+            trained_context=source.trained_context,
+            kv_bytes_per_token=source.kv_bytes_per_token(settings.cache_type_k, settings.cache_type_v),
+            settings=settings,
+        )
+    return _launcher().submit(EngineHost, opening).result()
+
+
+@cache
+def _launcher() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine-launcher")

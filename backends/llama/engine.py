@@ -1,0 +1,167 @@
+"""The llama.cpp engine: one model, one request after the other."""
+
+import secrets
+import time
+from typing import Any
+
+from ..engine import Control, EngineError, Report
+from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken
+from ..requests import Request, Sampling
+from ..thinking import ThinkingTracker
+from ..wire import OpenLlama
+from .bindings import llama_cpp
+from .generation import Generation
+from .loading import file_text, load_model, model_text, offloaded_layers, open_context, plan_context, used_devices
+from .native import NativeLog
+from .prompt import chat_tokens
+from .sampling import Sampler
+from .scheduler import Scheduler, Sequence
+from .template import ChatTemplate
+from .vocabulary import Vocabulary
+from .warmup import warm_up
+
+_SEQUENCE = 0
+_TAG_TOKENS = 16  # enough tokens for the longest tag that may open a thinking block
+_RAW = "Use --raw to complete the prompt as it stands."
+
+
+class LlamaEngine:
+    """An ``Engine`` on llama.cpp's low-level C API."""
+
+    def __init__(self, opening: OpenLlama) -> None:
+        self._opening = opening
+        self._requests = 0
+        self._held: list[int] = []  # the tokens that the KV cache holds
+
+    def load(self, report: Report) -> ModelReady:
+        """See ``Engine``."""
+        started = time.perf_counter_ns()
+        log = NativeLog()
+        log.install()
+        llama_cpp.llama_backend_init()
+        settings = self._opening.settings
+        used = used_devices(settings)
+        size = plan_context(self._opening, used)
+        model = load_model(
+            self._opening,
+            log,
+            lambda fraction: report(LoadProgress(t=time.perf_counter_ns(), fraction=fraction)),
+        )
+        node_progress = not any(device.is_gpu and not device.name.startswith("Metal") for device in used)
+        rollback = not (llama_cpp.llama_model_is_recurrent(model) or llama_cpp.llama_model_is_hybrid(model))
+        loaded = open_context(model, settings, size, log)
+        self._context_tokens = size.tokens
+        self._vocabulary = Vocabulary(model)
+        self._template = self._read_template(model, report)
+        self._scheduler = Scheduler(
+            loaded.handle, loaded.batch, loaded.micro_batch, node_progress=node_progress, rollback=rollback
+        )
+        loaded_at = time.perf_counter_ns()
+        warm_up(loaded.handle, self._scheduler, self._vocabulary, loaded.micro_batch, self._context_tokens)
+        ready = time.perf_counter_ns()
+        return ModelReady(
+            t=ready,
+            name=self._opening.name,
+            file=file_text(self._opening.path),
+            architecture=model_text(model, "general.architecture"),
+            quantization=self._opening.quantization,
+            bytes=llama_cpp.llama_model_size(model),
+            parameters=llama_cpp.llama_model_n_params(model),
+            trained_context=llama_cpp.llama_model_n_ctx_train(model),
+            context=self._context_tokens,
+            context_note=size.note,
+            layers=llama_cpp.llama_model_n_layer(model),
+            gpu_layers=offloaded_layers(model, settings, used),
+            threads=loaded.threads.decode,
+            threads_batch=loaded.threads.batch,
+            micro_batch=loaded.micro_batch,
+            devices=tuple(device.name for device in used),
+            template=self._template.name if self._template else "",
+            kv_bytes_per_token=self._opening.kv_bytes_per_token,
+            progress="node" if node_progress else "micro-batch",
+            rollback=rollback,
+            load_ns=loaded_at - started,
+            warmup_ns=ready - loaded_at,
+        )
+
+    def generate(self, request: Request, control: Control, report: Report) -> None:
+        """See ``Engine``."""
+        taken = time.perf_counter_ns()
+        self._requests += 1
+        seed = request.sampling.seed if request.sampling.seed >= 0 else secrets.randbits(32)
+        report(
+            RequestTaken(
+                t=taken,
+                request=self._requests,
+                messages=request.messages,
+                prompt=request.prompt or "",
+                sampling=request.sampling,
+                seed=seed,
+                max_tokens=request.max_tokens,
+                stop=request.stop,
+            )
+        )
+        prompt = self._tokenize(request)
+        if len(prompt) >= self._context_tokens:
+            raise EngineError(
+                f"The prompt has {len(prompt):,} tokens and the context holds {self._context_tokens:,}.",
+                remedy="Use a shorter prompt, clear the conversation, or ask for a larger context (-c).",
+            )
+        cached = self._scheduler.reuse(_SEQUENCE, self._held, prompt)
+        sampler = self._sampler(request.sampling, seed)
+        sampler.observe(prompt)
+        sequence = Sequence(_SEQUENCE, prompt, cached, sampler)
+        self._scheduler.sequences = [sequence]
+        report(PromptReady(t=time.perf_counter_ns(), tokens=tuple(prompt), cached=cached))
+        generation = Generation(
+            self._scheduler,
+            sequence,
+            self._vocabulary,
+            request,
+            context_tokens=self._context_tokens,
+            thinking=self._thinking_tracker(prompt),
+            control=control,
+            report=report,
+        )
+        try:
+            report(generation.run())
+        finally:
+            self._held = sequence.tokens[: sequence.computed]
+            self._scheduler.sequences = []
+            sampler.close()
+
+    def _thinking_tracker(self, prompt: list[int]) -> ThinkingTracker:
+        source = self._template.source if self._template else ""
+        end = b"".join(self._vocabulary.control_piece(token) for token in prompt[-_TAG_TOKENS:])
+        return ThinkingTracker(source, end.decode("utf-8", "replace"))
+
+    def _tokenize(self, request: Request) -> list[int]:
+        if request.prompt is not None:
+            tokens = self._vocabulary.with_bos(self._vocabulary.tokenize(request.prompt, parse_special=True))
+        elif self._template is None:
+            raise EngineError(self._no_template.what, self._no_template.reason, _RAW)
+        else:
+            tokens = chat_tokens(self._template, self._vocabulary, request.messages)
+        if not tokens:
+            raise EngineError("The prompt is empty.", remedy="Type a prompt.")
+        return tokens
+
+    def _sampler(self, sampling: Sampling, seed: int) -> Sampler:
+        suppressed = self._vocabulary.end_of_generation if sampling.ignore_eos else ()
+        return Sampler(sampling, seed, self._vocabulary.size, suppressed)
+
+    def _read_template(self, model: Any, report: Report) -> ChatTemplate | None:
+        """Compile the template in the file; without a usable one a warning says so, and ``--raw`` remains."""
+        source = llama_cpp.llama_model_chat_template(model, None)
+        vocabulary = self._vocabulary
+        try:
+            if not source:
+                raise EngineError("This model has no chat template.", remedy=_RAW)
+            return ChatTemplate(
+                source.decode("utf-8", "replace"), vocabulary.text(vocabulary.bos), vocabulary.text(vocabulary.eos)
+            )
+        except EngineError as error:
+            self._no_template = error
+            text = " ".join(part for part in (error.what, error.reason, error.remedy) if part)
+            report(Log(t=time.perf_counter_ns(), level="warning", text=text))
+            return None

@@ -1,0 +1,110 @@
+"""One request on its way through the scheduler."""
+
+import time
+
+from ..engine import Control, Report
+from ..events import Finished, FinishReason, PrefillProgress, Token
+from ..requests import Request
+from ..stopping import StopStrings
+from ..thinking import ThinkingTracker
+from .scheduler import Cancelled, Sampled, Scheduler, Sequence
+from .vocabulary import Vocabulary
+
+
+class Generation:
+    """Steps the scheduler until its sequence ends, and reports what happens."""
+
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        sequence: Sequence,
+        vocabulary: Vocabulary,
+        request: Request,
+        *,
+        context_tokens: int,
+        thinking: ThinkingTracker,
+        control: Control,
+        report: Report,
+    ) -> None:
+        self._scheduler = scheduler
+        self._sequence = sequence
+        self._vocabulary = vocabulary
+        self._max_tokens = request.max_tokens
+        self._context_tokens = context_tokens
+        self._thinking = thinking
+        self._control = control
+        self._report = report
+        self._stops = StopStrings(request.stop)
+        self._cached = sequence.computed
+        self._processed = sequence.computed
+        self._end_of_generation = frozenset(vocabulary.end_of_generation)
+        self._index = 0
+
+    def run(self) -> Finished:
+        """Report progress and tokens; return how it ended. Raises EngineError."""
+        try:
+            while True:
+                sampled = self._scheduler.step(self._is_cancelled, self._advance)
+                reason, held = self._after_step(sampled)
+                if reason is not None:
+                    return Finished(t=time.perf_counter_ns(), reason=reason, held=held)
+        except Cancelled:
+            return Finished(t=time.perf_counter_ns(), reason="cancelled")
+
+    def _after_step(self, sampled: list[Sampled]) -> tuple[FinishReason | None, int]:
+        if self._sequence.in_prefill:
+            return ("cancelled" if self._control.cancelled else None), 0
+        if self._max_tokens == 0:
+            return "length", 0
+        return self._take(sampled[0])
+
+    def _is_cancelled(self) -> bool:
+        return self._control.cancelled
+
+    def _advance(self, sequence: Sequence, computed: int) -> None:
+        if computed > self._processed:
+            self._processed = computed
+            self._report(
+                PrefillProgress(
+                    t=time.perf_counter_ns(),
+                    processed=computed,
+                    cached=self._cached,
+                    total=sequence.prompt_length,
+                )
+            )
+
+    def _take(self, sampled: Sampled) -> tuple[FinishReason | None, int]:
+        """Report one token; return why the generation ends with it, if it does, and how much text is held back."""
+        token = sampled.token
+        piece = self._vocabulary.piece(token)
+        control = not piece
+        if control:
+            piece = self._vocabulary.control_piece(token)
+        ended = token in self._end_of_generation
+        found, held = self._stops.feed(b"" if control else piece)
+        self._index += 1
+        self._report(
+            Token(
+                t=time.perf_counter_ns(),
+                index=self._index,
+                id=token,
+                piece=piece,
+                decode_ns=sampled.decode_ns if self._index > 1 else 0,
+                sample_ns=sampled.sample_ns,
+                control=control or ended,
+                thinking=self._thinking.feed(piece),
+                held=held,
+            )
+        )
+        if ended:
+            # What was held back as the beginning of a stop string is text after all.
+            return "stop", 0
+        if found:
+            return "stop", held
+        if self._control.cancelled:
+            return "cancelled", 0
+        if 0 <= self._max_tokens <= self._index:
+            return "length", 0
+        if len(self._sequence.tokens) >= self._context_tokens:
+            return "context", 0
+        return None, 0

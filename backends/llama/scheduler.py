@@ -1,0 +1,197 @@
+"""The step loop: sequences in, one batch computed, one token out of each sequence that is ready."""
+
+import time
+from collections.abc import Callable
+from collections.abc import Sequence as Tokens
+from typing import Any
+
+import msgspec
+
+from ..engine import EngineError
+from .bindings import llama_cpp
+from .progress import DecodeWatch
+from .sampling import Sampler
+
+_ABORTED = 2
+_NO_SLOT = 1
+
+
+class Sequence:
+    """One stream of tokens in the KV cache: what is known, how much of it is computed, and how it goes on."""
+
+    def __init__(self, number: int, prompt: Tokens[int], computed: int, sampler: Sampler) -> None:
+        """``computed``: how many leading tokens of ``prompt`` the memory holds already, below ``len(prompt)``."""
+        self.number = number
+        self.prompt_length = len(prompt)
+        self.tokens = list(prompt)
+        self.computed = computed
+        self.sampler = sampler
+
+    @property
+    def pending(self) -> int:
+        """Tokens that are known and not computed: 1 in decode, more in prefill."""
+        return len(self.tokens) - self.computed
+
+    @property
+    def in_prefill(self) -> bool:
+        """Whether prompt tokens are still to be computed."""
+        return self.computed < self.prompt_length
+
+
+class Sampled(msgspec.Struct, frozen=True):
+    """What one step gave for one sequence."""
+
+    sequence: Sequence
+    token: int
+    decode_ns: int
+    sample_ns: int
+
+
+class Cancelled(Exception):
+    """The computation was stopped in mid-batch; sequences keep only what was computed before."""
+
+
+class Scheduler:
+    """Builds a batch from all sequences, computes it and samples.
+
+    Decoding sequences come first with their one token, then prompts fill the batch. A step that computes prompt tokens
+    can be watched and stopped; one that only decodes runs bare.
+    """
+
+    def __init__(self, context: Any, batch_size: int, micro_batch: int, *, node_progress: bool, rollback: bool) -> None:
+        """``node_progress``: the device reports every graph node; without it prefill goes by micro-batches.
+
+        ``rollback``: the memory can drop the end of a sequence.
+        """
+        self._context = context
+        self._memory = llama_cpp.llama_get_memory(context)
+        self._micro_batch = micro_batch
+        self._capacity = batch_size if node_progress else micro_batch
+        self._batch = llama_cpp.llama_batch_init(self._capacity, 0, 1)
+        for slot in range(self._capacity):
+            self._batch.n_seq_id[slot] = 1
+        self._rollback = rollback
+        self._watch = DecodeWatch(context)
+        self.sequences: list[Sequence] = []
+
+    def step(self, stop: Callable[[], bool], advance: Callable[[Sequence, int], None]) -> list[Sampled]:
+        """Compute one batch and return the tokens that it gave.
+
+        ``advance`` is called during prefill with a sequence and how many of its tokens are computed. Raises Cancelled
+        once ``stop`` says so in mid-prefill, and EngineError when llama.cpp cannot go on.
+        """
+        shares = self._fill()
+        if not shares:
+            return []
+        started = time.perf_counter_ns()
+        prefilling = [(sequence, count) for sequence, count, _ in shares if sequence.in_prefill]
+        status = self._watched(prefilling, stop, advance) if prefilling else self._decode()
+        if status == _ABORTED:
+            self._forget([sequence for sequence, _, _ in shares])
+            raise Cancelled
+        if status != 0:
+            self._forget([sequence for sequence, _, _ in shares])
+            raise EngineError(
+                "llama.cpp could not compute the batch."
+                if status != _NO_SLOT
+                else "The KV cache has no room left for the batch.",
+                f"llama_decode returned {status}",
+                "Use a shorter prompt or a larger context (-c).",
+            )
+        llama_cpp.llama_synchronize(self._context)
+        decoded = time.perf_counter_ns()
+        sampled = []
+        for sequence, count in prefilling:
+            advance(sequence, sequence.computed + count)
+        for sequence, count, logits_at in shares:
+            sequence.computed += count
+            if logits_at < 0:
+                continue
+            before = time.perf_counter_ns()
+            token = sequence.sampler.sample(self._context, logits_at)
+            sequence.tokens.append(token)
+            sampled.append(Sampled(sequence, token, decoded - started, time.perf_counter_ns() - before))
+        return sampled
+
+    def reuse(self, number: int, held: Tokens[int], wanted: Tokens[int]) -> int:
+        """Make sequence ``number`` of the memory, which holds ``held``, a beginning of ``wanted``; return its length.
+
+        At least the last token of ``wanted`` is left to compute, since its logits are needed. Where the memory cannot
+        drop only its end (recurrent and hybrid models, sliding windows), all of it is dropped.
+        """
+        common = common_prefix(held, wanted)
+        keep = min(common, len(wanted) - 1)
+        if keep == len(held):
+            return keep
+        if (
+            keep > 0
+            and llama_cpp.llama_memory_seq_rm(self._memory, number, keep, -1)
+            # A window that has slid past the beginning cannot serve an earlier position.
+            and llama_cpp.llama_memory_seq_pos_min(self._memory, number) == 0
+        ):
+            return keep
+        llama_cpp.llama_memory_seq_rm(self._memory, number, -1, -1)
+        return 0
+
+    def clear(self) -> None:
+        """Drop everything that the memory holds."""
+        llama_cpp.llama_memory_clear(self._memory, True)
+
+    def _fill(self) -> list[tuple[Sequence, int, int]]:
+        """Put pending tokens into the batch; return (sequence, how many, position of its logits or -1)."""
+        batch, used = self._batch, 0
+        shares: list[tuple[Sequence, int, int]] = []
+        for sequence in sorted(self.sequences, key=lambda sequence: sequence.in_prefill):
+            count = min(sequence.pending, self._capacity - used)
+            if count <= 0:
+                continue
+            first = sequence.computed
+            for offset in range(count):
+                slot = used + offset
+                batch.token[slot] = sequence.tokens[first + offset]
+                batch.pos[slot] = first + offset
+                batch.seq_id[slot][0] = sequence.number
+                batch.logits[slot] = 0
+            used += count
+            complete = count == sequence.pending
+            if complete:
+                batch.logits[used - 1] = 1
+            shares.append((sequence, count, used - 1 if complete else -1))
+        batch.n_tokens = used
+        return shares
+
+    def _decode(self) -> int:
+        status: int = llama_cpp.llama_decode(self._context, self._batch)
+        return status
+
+    def _watched(
+        self,
+        prefilling: list[tuple[Sequence, int]],
+        stop: Callable[[], bool],
+        advance: Callable[[Sequence, int], None],
+    ) -> int:
+        size, total = self._micro_batch, self._batch.n_tokens
+
+        def on_progress(micro_batches_done: float) -> None:
+            whole = int(micro_batches_done)
+            tokens = whole * size + (micro_batches_done - whole) * min(size, total - whole * size)
+            for sequence, count in prefilling:
+                advance(sequence, sequence.computed + int(count * tokens / total))
+
+        return self._watch.run(self._decode, -(-total // size), stop, on_progress)
+
+    def _forget(self, sequences: list[Sequence]) -> None:
+        """Bring the memory back to what each sequence had computed before the batch that failed."""
+        for sequence in sequences:
+            # A state that cannot be rolled back may have been overwritten half-way.
+            keep = sequence.computed if self._rollback else 0
+            if not (keep and llama_cpp.llama_memory_seq_rm(self._memory, sequence.number, keep, -1)):
+                llama_cpp.llama_memory_seq_rm(self._memory, sequence.number, -1, -1)
+                keep = 0
+            sequence.computed = keep
+
+
+def common_prefix(first: Tokens[int], second: Tokens[int]) -> int:
+    """Length of the longest common beginning."""
+    length = min(len(first), len(second))
+    return next((index for index in range(length) if first[index] != second[index]), length)

@@ -1,0 +1,74 @@
+"""What is asked of a backend: the settings of an engine and of one generation.
+
+Names and defaults are llama.cpp's.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+Role = Literal["system", "user", "assistant"]
+FlashAttention = Literal["on", "off", "auto"]
+CacheType = Literal["f32", "f16", "bf16", "q8_0", "q4_0", "q4_1", "iq4_nl", "q5_0", "q5_1"]
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+class Sampling(msgspec.Struct, frozen=True, kw_only=True):
+    """How the next token is drawn; the chain is llama.cpp's: penalties, top-k, top-p, min-p, temperature."""
+
+    temp: float = 0.8
+    """0 is greedy."""
+    top_k: int = 40
+    """0: off."""
+    top_p: float = 0.95
+    min_p: float = 0.05
+    repeat_penalty: float = 1.0
+    repeat_last_n: int = 64
+    seed: int = -1
+    """-1: a new one each time."""
+    ignore_eos: bool = False
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One generation: either ``messages`` (through the chat template) or ``prompt`` (completed as it stands)."""
+
+    messages: tuple[Message, ...] = ()
+    prompt: str | None = None
+    sampling: Sampling = Sampling()
+    max_tokens: int = -1
+    """-1: until the model stops or the context is full."""
+    stop: tuple[str, ...] = ()
+
+    def mapped(self, change: Callable[[str], str]) -> "Request":
+        """Return the same request with ``change`` applied to every text in it."""
+        return msgspec.structs.replace(
+            self,
+            messages=tuple(Message(message.role, change(message.content)) for message in self.messages),
+            prompt=None if self.prompt is None else change(self.prompt),
+            stop=tuple(change(stop) for stop in self.stop),
+        )
+
+
+class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """How a model is loaded and run; fixed for the life of an engine."""
+
+    context: int = 0
+    """Tokens; 0: the trained context, capped by memory."""
+    batch: int = 2048
+    micro_batch: int = 512
+    threads: int | None = None
+    """None: the cores that this process may use."""
+    threads_batch: int | None = None
+    """None: as ``threads``."""
+    gpu_layers: int = -1
+    """-1: all that the devices of this build take."""
+    flash_attention: FlashAttention = "auto"
+    cache_type_k: CacheType = "f16"
+    cache_type_v: CacheType = "f16"

@@ -1,0 +1,1 @@
+"""The scripted backend: plays a file instead of a model, for tests, demos and trouble-shooting."""

@@ -1,0 +1,143 @@
+"""The format of a script: JSON Lines, played in order.
+
+One object a line, blank lines and lines that begin with ``#`` skipped. ``ms`` is the time until the event.
+
+========================================================  ==========================================================
+``{"model": {"name": "x", "context": 4096}}``              what the engine says of itself (any of the fields)
+``{"load_ms": 200}``                                       loading takes that long
+``{"load_error": "no such tensor"}``                       loading fails
+``{"prefill": 512, "cached": 0, "ms": 900}``               a prompt of that many tokens is read
+``{"text": "Hel", "ms": 7}``                               a token
+``{"hex": "f09f", "ms": 7}``                               a token of these bytes
+``{"think": "hm", "ms": 7}``                               a reasoning token
+``{"control": "<|im_end|>", "ms": 7}``                     a control token
+``{"log": "context shifted"}``                             a line in the log that is shown
+``{"stderr": "ggml: out of memory"}``                      native output
+``{"error": "out of memory", "remedy": "smaller -c"}``     the generation fails
+``{"signal": 9}``                                          the engine's process is ended by that signal
+``{"stop": "length"}``                                     the generation ends with that reason
+``{"repeat": 1000, "text": " tok", "ms": 6.6}``            any line, that many times
+========================================================  ==========================================================
+
+A request plays up to a ``stop``, an ``error`` or the end of the file; the next request goes on from there, and from the
+beginning after the end.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from ..events import FinishReason
+
+_KINDS = (
+    "model",
+    "load_ms",
+    "load_error",
+    "prefill",
+    "text",
+    "hex",
+    "think",
+    "control",
+    "log",
+    "stderr",
+    "error",
+    "signal",
+    "stop",
+)
+
+
+class ScriptError(Exception):
+    """A line that cannot be played; the message names it."""
+
+
+class ScriptedModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a scripted engine says of itself."""
+
+    name: str = "scripted"
+    architecture: str = "script"
+    quantization: str = "none"
+    bytes: int = 0
+    parameters: int = 0
+    trained_context: int = 4096
+    context: int = 4096
+    layers: int = 0
+    kv_bytes_per_token: int = 0
+    template: str = "script"
+    devices: tuple[str, ...] = ("script",)
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One line; exactly one of the fields that name a kind is given."""
+
+    model: ScriptedModel | None = None
+    load_ms: float | None = None
+    load_error: str | None = None
+    prefill: int | None = None
+    text: str | None = None
+    hex: str | None = None
+    think: str | None = None
+    control: str | None = None
+    log: str | None = None
+    stderr: str | None = None
+    error: str | None = None
+    signal: int | None = None
+    stop: FinishReason | None = None
+    cached: int = 0
+    ms: float = 0.0
+    repeat: int = 1
+    remedy: str = ""
+
+    @property
+    def piece(self) -> bytes | None:
+        """The bytes of the token that this line stands for; ``None`` when it stands for something else."""
+        if self.hex is not None:
+            return bytes.fromhex(self.hex)
+        text = next((text for text in (self.text, self.think, self.control) if text is not None), None)
+        return None if text is None else text.encode()
+
+
+class Script(msgspec.Struct, frozen=True):
+    """A parsed script: how the engine loads, and the lines that requests play."""
+
+    model: ScriptedModel
+    load_ms: float
+    load_error: str | None
+    lines: tuple[Line, ...]
+
+
+def read_script(path: Path) -> Script:
+    """Parse a script. Raises ScriptError, which names the line, and OSError."""
+    return parse_script(path.read_bytes())
+
+
+def parse_script(data: bytes) -> Script:
+    """Parse the bytes of a script. Raises ScriptError, which names the line."""
+    decoder = msgspec.json.Decoder(Line)
+    model, load_ms, load_error, lines = ScriptedModel(), 0.0, None, []
+    for number, raw in enumerate(data.splitlines(), start=1):
+        if not raw.strip() or raw.lstrip().startswith(b"#"):
+            continue
+        try:
+            line = decoder.decode(raw)
+            _check(line)
+        except (msgspec.MsgspecError, ValueError) as error:
+            raise ScriptError(f"line {number}: {error}") from error
+        model = line.model or model
+        load_ms += line.load_ms or 0.0
+        load_error = line.load_error or load_error
+        if line.model is None and line.load_ms is None and line.load_error is None:
+            lines.append(line)
+    return Script(model, load_ms, load_error, tuple(lines))
+
+
+def _check(line: Line) -> None:
+    kinds = [kind for kind in _KINDS if getattr(line, kind) is not None]
+    if len(kinds) != 1:
+        known = ", ".join(_KINDS)
+        raise ValueError(f"one of {known} is needed, not {' and '.join(kinds) or 'none of them'}")
+    if line.ms < 0 or line.repeat < 0 or (line.load_ms or 0) < 0:
+        raise ValueError("times and counts cannot be negative")
+    if line.prefill is not None and not 0 <= line.cached <= line.prefill:
+        raise ValueError(f"{line.cached} of {line.prefill} tokens cannot be cached")
+    if line.hex is not None:
+        bytes.fromhex(line.hex)

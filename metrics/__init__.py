@@ -1,0 +1,1 @@
+"""What the events mean: one definition for each figure."""

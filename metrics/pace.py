@@ -1,0 +1,81 @@
+"""How a token's time compares with its run."""
+
+from enum import IntEnum
+
+import numpy as np
+
+from .series import Int64Array
+
+
+class Pace(IntEnum):
+    """Few classes, so that a screen needs few colours: ordinary is what most tokens are."""
+
+    ORDINARY = 0
+    SLOW = 1
+    SLOWER = 2
+    SLOWEST = 3
+
+
+THRESHOLDS = (1.5, 3.0, 10.0)
+"""A gap of at least this many medians is SLOW, SLOWER, SLOWEST."""
+
+
+def pace(gap: int, median: float | None) -> Pace:
+    """Classify one ITL (ns) against the median (ns); without a median everything is ordinary."""
+    if median is None or median <= 0:
+        return Pace.ORDINARY
+    return Pace(sum(gap >= threshold * median for threshold in THRESHOLDS))
+
+
+class RunningMedian:
+    """Median of all gaps so far to within 1 %, in constant memory and time.
+
+    Counts in logarithmic bins (1 % wide, from 1 µs to about 20 minutes); exact while there are few values.
+    """
+
+    _BASE = 1.01
+    _BINS = 2112
+    _EXACT = 32
+
+    def __init__(self) -> None:
+        self._counts = np.zeros(self._BINS, dtype=np.int64)
+        self._first: list[int] = []
+        self._total = 0
+        self._log_base = float(np.log(self._BASE))
+
+    def add(self, gap: int) -> None:
+        """Count one gap, ns."""
+        if len(self._first) < self._EXACT:
+            self._first.append(gap)
+        bin_index = int(np.log(max(gap, 1) / 1000) / self._log_base) if gap > 1000 else 0
+        self._counts[min(bin_index, self._BINS - 1)] += 1
+        self._total += 1
+
+    @property
+    def value(self) -> float | None:
+        """The median in ns; ``None`` when nothing was added."""
+        if self._total == 0:
+            return None
+        if self._total <= self._EXACT:
+            return float(np.median(self._first))
+        middle = int(np.searchsorted(np.cumsum(self._counts), (self._total + 1) // 2))
+        return float(1000 * self._BASE ** (middle + 0.5))
+
+
+def thin(values: Int64Array, buckets: int) -> tuple[Int64Array, Int64Array]:
+    """Thin a series for drawing without hiding its peaks.
+
+    Splits ``values`` (shape (n,)) into at most ``buckets`` runs of equal length (the last may be shorter) and returns
+    (positions, maxima): where each run begins and its largest value. Run lengths are powers of two, so that old points
+    stay where they are while the series grows.
+    """
+    if buckets < 1:
+        raise ValueError(f"buckets must be at least 1, not {buckets}")
+    count = len(values)
+    if count == 0:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    step = 1
+    while step * buckets < count:
+        step *= 2
+    starts = np.arange(0, count, step, dtype=np.int64)
+    return starts, np.maximum.reduceat(values, starts)

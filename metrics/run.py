@@ -1,0 +1,213 @@
+"""One generation as its events tell it."""
+
+import numpy as np
+
+from ..backends.events import (
+    Event,
+    Failed,
+    Finished,
+    PrefillProgress,
+    PromptReady,
+    RequestTaken,
+    Token,
+)
+from . import latency
+from .pace import Pace, RunningMedian, pace
+from .series import Int64Array, Series
+
+
+class Run:
+    """Collects the events of one generation and answers with figures; no clock, no I/O.
+
+    Times are ns on the engine's clock, durations ns, rates per second; ``None`` where there is no value.
+    """
+
+    def __init__(self, taken: RequestTaken) -> None:
+        self.taken = taken
+        self.prompt: PromptReady | None = None
+        self.progress: PrefillProgress | None = None
+        self.end: Finished | Failed | None = None
+        self.last_pace = Pace.ORDINARY
+        self._prefill_end: int | None = None
+        self._times = Series()
+        self._ids = Series()
+        self._decode = Series()
+        self._sample = Series()
+        self._thinking = Series()
+        self._control = Series()
+        self._bytes = bytearray()
+        self._piece_ends = Series()
+        self._median = RunningMedian()
+
+    def apply(self, event: Event) -> None:
+        """Take in one event; events that concern the engine as a whole change nothing here."""
+        if isinstance(event, Token):
+            self._apply_token(event)
+        elif isinstance(event, PrefillProgress):
+            self.progress = event
+            if event.processed >= event.total:
+                self._prefill_end = event.t
+        elif isinstance(event, PromptReady):
+            self.prompt = event
+        elif isinstance(event, Finished | Failed):
+            self.end = event
+
+    def _apply_token(self, token: Token) -> None:
+        times = self._times.values
+        if len(times):
+            gap = token.t - int(times[-1])
+            self.last_pace = pace(gap, self._median.value)
+            self._median.add(gap)
+        self._times.append(token.t)
+        self._ids.append(token.id)
+        self._decode.append(token.decode_ns)
+        self._sample.append(token.sample_ns)
+        self._thinking.append(int(token.thinking))
+        self._control.append(int(token.control))
+        self._bytes += token.piece
+        self._piece_ends.append(len(self._bytes))
+
+    @property
+    def token_count(self) -> int:
+        """Tokens generated so far; control and reasoning tokens count."""
+        return len(self._times)
+
+    @property
+    def token_times(self) -> Int64Array:
+        """When each token was available, shape (n,)."""
+        return self._times.values
+
+    @property
+    def token_ids(self) -> Int64Array:
+        """Vocabulary ids, shape (n,)."""
+        return self._ids.values
+
+    @property
+    def decode_ns(self) -> Int64Array:
+        """The engine's own time in ``llama_decode`` per token, shape (n,)."""
+        return self._decode.values
+
+    @property
+    def sample_ns(self) -> Int64Array:
+        """The engine's own sampling time per token, shape (n,)."""
+        return self._sample.values
+
+    @property
+    def thinking(self) -> Int64Array:
+        """1 for each reasoning token, shape (n,)."""
+        return self._thinking.values
+
+    @property
+    def control(self) -> Int64Array:
+        """1 for each control or end-of-generation token, shape (n,)."""
+        return self._control.values
+
+    def piece(self, position: int) -> bytes:
+        """The bytes of the token at ``position`` (from 0, the token with index ``position + 1``)."""
+        ends = self._piece_ends.values
+        return bytes(self._bytes[int(ends[position - 1]) if position else 0 : int(ends[position])])
+
+    @property
+    def itl_ns(self) -> Int64Array:
+        """Inter-token latencies, shape (n − 1,)."""
+        return latency.itl_ns(self.token_times)
+
+    @property
+    def running_median_ns(self) -> float | None:
+        """Median ITL so far to within 1 %, at constant cost; for drawing. Reports use ``percentiles``."""
+        return self._median.value
+
+    @property
+    def percentiles(self) -> latency.Percentiles | None:
+        """p50, p95, p99 and maximum of the ITLs."""
+        return latency.percentiles(self.itl_ns)
+
+    @property
+    def ttft_ns(self) -> int | None:
+        """Time to first token."""
+        return latency.ttft_ns(self.taken.t, self.token_times)
+
+    @property
+    def ttfa_ns(self) -> int | None:
+        """Time to first answer token."""
+        return latency.ttfa_ns(self.taken.t, self.token_times, self.thinking)
+
+    @property
+    def tpot_ns(self) -> float | None:
+        """Mean time per output token."""
+        return latency.tpot_ns(self.token_times)
+
+    @property
+    def e2e_ns(self) -> int | None:
+        """Last token − request taken."""
+        return latency.e2e_ns(self.taken.t, self.token_times)
+
+    @property
+    def decode_ns_total(self) -> int | None:
+        """Last token − first token; ``None`` below two tokens."""
+        times = self.token_times
+        return None if len(times) < 2 else int(times[-1]) - int(times[0])
+
+    @property
+    def decode_rate(self) -> float | None:
+        """Tokens per second: (N − 1) / (last − first)."""
+        total = self.decode_ns_total
+        return None if total is None else latency.rate_per_second(self.token_count - 1, total)
+
+    def recent_decode_rate(self, window_ns: int = 2_000_000_000) -> float | None:
+        """Tokens per second over the last ``window_ns`` before the newest token; at least two tokens are taken."""
+        times = self.token_times
+        if len(times) < 2:
+            return None
+        first = min(int(np.searchsorted(times, times[-1] - window_ns)), len(times) - 2)
+        return latency.rate_per_second(len(times) - 1 - first, int(times[-1]) - int(times[first]))
+
+    @property
+    def prompt_tokens(self) -> int | None:
+        """Tokens of the prompt, cached ones included."""
+        return None if self.prompt is None else len(self.prompt.tokens)
+
+    @property
+    def cached_tokens(self) -> int | None:
+        """Prompt tokens that the KV cache held already."""
+        return None if self.prompt is None else self.prompt.cached
+
+    @property
+    def evaluated_tokens(self) -> int | None:
+        """Prompt tokens computed so far: processed ones without the cached ones."""
+        if self.prompt is None:
+            return None
+        return 0 if self.progress is None else self.progress.processed - self.progress.cached
+
+    @property
+    def prefill_ns(self) -> int | None:
+        """From the tokenized prompt to its last progress; complete once everything is processed."""
+        if self.prompt is None or self.progress is None:
+            return None
+        end = self.progress.t if self._prefill_end is None else self._prefill_end
+        return end - self.prompt.t
+
+    @property
+    def prefill_done(self) -> bool:
+        """Whether the whole prompt has been processed."""
+        return self._prefill_end is not None
+
+    @property
+    def prefill_rate(self) -> float | None:
+        """Prompt tokens evaluated (cached ones left out) per second of prefill."""
+        evaluated, duration = self.evaluated_tokens, self.prefill_ns
+        return None if evaluated is None or duration is None else latency.rate_per_second(evaluated, duration)
+
+    @property
+    def context_used(self) -> int:
+        """Tokens of the context that this run occupies so far."""
+        if self.token_count:
+            return (self.prompt_tokens or 0) + self.token_count
+        return 0 if self.progress is None else self.progress.processed
+
+    @property
+    def finish_reason(self) -> str | None:
+        """``stop``, ``length``, ``context``, ``cancelled``, ``failed``; ``None`` while it runs."""
+        if self.end is None:
+            return None
+        return self.end.reason if isinstance(self.end, Finished) else "failed"

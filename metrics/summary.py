@@ -1,0 +1,67 @@
+"""The summary of one generation, under the names that users of llama.cpp know.
+
+The fields are those of llama-server's ``timings`` object, and the latencies beside them. ``predicted_ms`` is the time
+from the first to the last token, so ``predicted_per_second`` is (N − 1) / that time: the decode rate.
+"""
+
+from typing import Any
+
+from ..backends.events import ModelReady
+from .run import Run
+
+
+def _ms(ns: float | None) -> float | None:
+    return None if ns is None else round(ns / 1e6, 3)
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 3)
+
+
+def summarize(run: Run, model: ModelReady | None, settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the summary as plain JSON values; milliseconds, tokens per second, ``None`` where there is no value.
+
+    ``settings``: what the generation was run with, as the caller names it.
+    """
+    gaps = run.percentiles
+    return {
+        "prompt_n": run.evaluated_tokens,
+        "cache_n": run.cached_tokens,
+        "prompt_ms": _ms(run.prefill_ns),
+        "prompt_per_second": _rounded(run.prefill_rate),
+        "predicted_n": run.token_count,
+        "predicted_ms": _ms(run.decode_ns_total),
+        "predicted_per_second": _rounded(run.decode_rate),
+        "ttft_ms": _ms(run.ttft_ns),
+        "ttfa_ms": _ms(run.ttfa_ns),
+        "tpot_ms": _ms(run.tpot_ns),
+        "itl_ms": None
+        if gaps is None
+        else {"p50": _ms(gaps.p50), "p95": _ms(gaps.p95), "p99": _ms(gaps.p99), "max": _ms(gaps.max)},
+        "e2e_ms": _ms(run.e2e_ns),
+        "load_ms": None if model is None else _ms(model.load_ns),
+        "finish_reason": run.finish_reason,
+        "model": None if model is None else _model_facts(model),
+        "settings": {**settings, "seed": run.taken.seed},
+    }
+
+
+def _model_facts(model: ModelReady) -> dict[str, Any]:
+    return {
+        "name": model.name,
+        "file": model.file,
+        "architecture": model.architecture,
+        "quantization": model.quantization,
+        "bytes": model.bytes,
+        "parameters": model.parameters,
+        "trained_context": model.trained_context,
+        "context": model.context,
+        "layers": model.layers,
+        "gpu_layers": model.gpu_layers,
+        "threads": model.threads,
+        "threads_batch": model.threads_batch,
+        "micro_batch": model.micro_batch,
+        "devices": list(model.devices),
+        "template": model.template,
+        "warmup_ms": _ms(model.warmup_ns),
+    }
