@@ -1,0 +1,1 @@
+"""Which weights: references, discovery and header facts of GGUF files."""

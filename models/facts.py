@@ -1,0 +1,132 @@
+"""What a model is, from its header alone."""
+
+import re
+from pathlib import Path
+
+import msgspec
+
+from .checks import refuse_incomplete, refuse_unfit_kind, refuse_without_tensors
+from .errors import ModelError, shown
+from .ggml_types import FILE_TYPES, GUESSED_FILE_TYPE, TENSOR_TYPES
+from .header import Header
+from .kv_cache import bytes_per_token, cache_widths, layer_count
+from .shards import read_shards, without_shard_number
+
+_QUANTIZATION_SUFFIX = re.compile(
+    r"[-_.](UD[-_])?(I?Q\d+_\w+|TQ\d_0|MXFP4(_MOE)?|NVFP4|BF16|F?P?16|F?P?32)$", re.IGNORECASE | re.ASCII
+)
+_NAMELESS = re.compile(r"(ggml-)?model|sha256[-:][0-9a-f]{64}", re.IGNORECASE | re.ASCII)
+
+
+class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A model that can be loaded. Texts are of unknown origin."""
+
+    path: Path
+    """What llama.cpp is to open: the file, or the first shard."""
+    shards: tuple[Path, ...]
+    """All files of the model, in order."""
+    name: str
+    """What people call it: the file's name without quantization, else the title."""
+    title: str
+    """``general.name``; may be empty."""
+    architecture: str
+    quantization: str
+    """The recipe, e.g. ``Q4_K_M``; without one, the type of most of the weights."""
+    bytes: int
+    """Size of the weights."""
+    parameters: int
+    trained_context: int
+    """Tokens."""
+    layers: int
+    has_template: bool
+    """Whether the file brings a chat template."""
+    experts: int | None
+    """Experts per layer; ``None`` for a dense model."""
+    experts_used: int | None
+    """How many of them a token passes."""
+    sliding_window: int | None
+    """Tokens that a layer with a sliding window sees; ``None`` without one."""
+    key_widths: tuple[int, ...]
+    """Values that each layer keeps per token as keys."""
+    value_widths: tuple[int, ...]
+    """Values that each layer keeps per token as values."""
+
+    def kv_bytes_per_token(self, type_k: str = "f16", type_v: str = "f16") -> int:
+        """Return the bytes of KV cache that one token takes; 0 for recurrent models.
+
+        The formula is in ``kv_cache``; with sliding windows it is an upper bound. Raises ``ModelError`` when the model
+        cannot have a cache of these types.
+        """
+        return bytes_per_token(self.key_widths, self.value_widths, type_k, type_v)
+
+
+def read_model(path: Path, name: str | None = None) -> ModelFile:
+    """Read the facts of the model at ``path`` (any shard of a split one), which is called ``name`` if that is given.
+
+    Raises ``ModelError`` for what cannot be read, is incomplete, or cannot generate text.
+    """
+    shards = read_shards(path)
+    first = shards[0]
+    refuse_unfit_kind(first)
+    for shard in shards:
+        refuse_incomplete(shard)
+    tensors = [tensor for shard in shards for tensor in shard.tensors]
+    refuse_without_tensors(first, len(tensors))
+    architecture = first.text("general.architecture") or ""
+    key_widths, value_widths = cache_widths(first, architecture)
+    title = (first.text("general.name") or "").strip()
+    return ModelFile(
+        path=first.path,
+        shards=tuple(shard.path for shard in shards),
+        name=name or _short_name(first.path, title),
+        title=title,
+        architecture=architecture,
+        quantization=_quantization(shards),
+        bytes=sum(_weight_bytes(shard) for shard in shards),
+        parameters=sum(tensor.values for tensor in tensors),
+        trained_context=_required(first, f"{architecture}.context_length"),
+        layers=layer_count(first, architecture),
+        has_template=bool(first.text("tokenizer.chat_template")),
+        experts=first.integer(f"{architecture}.expert_count") or None,
+        experts_used=first.integer(f"{architecture}.expert_used_count") or None,
+        sliding_window=first.integer(f"{architecture}.attention.sliding_window") or None,
+        key_widths=key_widths,
+        value_widths=value_widths,
+    )
+
+
+def _required(header: Header, key: str) -> int:
+    value = header.integer(key)
+    if value is None or value <= 0:
+        raise ModelError(
+            f"{shown(header.path.name)} lacks what llama.cpp needs to know.",
+            f"Its header has no usable {shown(key, 80)}.",
+            "Get another conversion of the model.",
+        )
+    return value
+
+
+def _short_name(path: Path, title: str) -> str:
+    stem = _QUANTIZATION_SUFFIX.sub("", without_shard_number(path.name))
+    return title or stem if _NAMELESS.fullmatch(stem) else stem
+
+
+def _quantization(shards: tuple[Header, ...]) -> str:
+    recipe = shards[0].integer("general.file_type")
+    if recipe is not None and (name := FILE_TYPES.get(recipe & ~GUESSED_FILE_TYPE)) is not None:
+        return name
+    values: dict[int, int] = {}
+    for shard in shards:
+        for tensor in shard.tensors:
+            values[tensor.type] = values.get(tensor.type, 0) + tensor.values
+    dominant = max(values, key=lambda number: values[number])
+    form = TENSOR_TYPES.get(dominant)
+    return f"type {dominant}" if form is None else form.name
+
+
+def _weight_bytes(header: Header) -> int:
+    known = [tensor.bytes for tensor in header.tensors if tensor.bytes is not None]
+    if len(known) == len(header.tensors):
+        return sum(known)
+    # Where a type is newer than the table, all that follows the header is weights and a little padding.
+    return header.file_bytes - header.data_offset

@@ -1,0 +1,127 @@
+"""From what a person types after ``-m`` to a model."""
+
+import os
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from . import huggingface, ollama
+from .demo import DEMO_REMEDY, demo_path, find_demo
+from .discovery import Found, candidates, examine, path_reference
+from .errors import ModelError, listed, shown
+from .facts import ModelFile, read_model
+from .places import expanded
+from .walk import find_gguf, not_looked_into
+
+_CHOOSE = "`decodescope models` lists what is there; choose one with -m."
+
+
+def resolve(reference: str | None, folders: Sequence[Path] = ()) -> ModelFile:
+    """Return the model that ``reference`` names, its header read and found fit.
+
+    A reference is ``demo``, ``hf:ORG/REPO[/FILE|:QUANTIZATION]``, ``ollama:NAME[:TAG]``, the path of a GGUF file (of
+    any shard), or the path of a folder that holds one model. ``None`` stands for the only model in ``folders`` and
+    this machine's stores, else the demo model. Raises ``ModelError`` when there is no such model or it cannot be used.
+    """
+    try:
+        if reference is None:
+            return _only_model(folders)
+        if reference == "demo":
+            return read_model(demo_path())
+        if reference.startswith("hf:"):
+            return huggingface.resolve(reference)
+        if reference.startswith("ollama:"):
+            return ollama.resolve(reference)
+        return _at_path(reference, folders)
+    except OSError as error:
+        raise not_looked_into(Path(error.filename or reference or "."), error) from error
+
+
+def _only_model(folders: Sequence[Path]) -> ModelFile:
+    usable: list[Found] = []
+    refused: list[Found] = []
+    for found in examine(candidate for candidate in candidates(folders) if candidate.source != "demo"):
+        (refused if found.model is None else usable).append(found)
+        if len(usable) > 1 and find_demo() is not None:
+            break  # more than one: which ones does not matter
+    if len(usable) == 1 and usable[0].model is not None:
+        return usable[0].model
+    if find_demo() is not None:
+        return read_model(demo_path())
+    if usable:
+        raise ModelError(
+            f"There are {len(usable)} models, and none was chosen.",
+            f"They are {listed([shown(found.reference) for found in usable])}.",
+            "Choose one with -m.",
+        )
+    reason = "There is none in the given folders, the Hugging Face cache, Ollama's store or LM Studio's folder."
+    if refused:
+        reason = (
+            f"None of the {len(refused)} that were found can be used: {shown(refused[0].reference)}: {refused[0].error}"
+        )
+    raise ModelError("There is no model to use.", reason, f"{DEMO_REMEDY} Or give the path of a GGUF file with -m.")
+
+
+def _at_path(reference: str, folders: Sequence[Path]) -> ModelFile:
+    if not reference.strip():
+        raise ModelError("The name of the model is empty.", remedy=_CHOOSE)
+    if re.match(r"https?://", reference, re.IGNORECASE):
+        raise ModelError(
+            f"{shown(reference)} is an address, not a model on this machine.",
+            remedy="Download the file and give its path.",
+        )
+    path = expanded(reference)
+    if os.path.isdir(path):
+        return _in_folder(path)
+    if os.path.lexists(path):
+        return read_model(path)
+    raise ModelError(f"There is no model '{shown(reference)}'.", *_advice(reference, path, folders))
+
+
+def _in_folder(folder: Path) -> ModelFile:
+    walk = find_gguf(folder)
+    if not walk.models:
+        if walk.problems:
+            raise walk.problems[0]
+        raise ModelError(f"There is no GGUF file in {shown(folder)}.", remedy=_CHOOSE)
+    usable: list[ModelFile] = []
+    refused: list[ModelError] = []
+    for path in walk.models:
+        try:
+            usable.append(read_model(path))
+        except ModelError as error:
+            refused.append(error)
+    if not usable:
+        raise refused[0]
+    if len(usable) > 1:
+        raise ModelError(
+            f"There are {len(usable)} models in {shown(folder)}.",
+            remedy=f"Choose one: {listed([shown(path_reference(model.path)) for model in usable])}.",
+        )
+    return usable[0]
+
+
+def _advice(reference: str, path: Path, folders: Sequence[Path]) -> tuple[str, str]:
+    """Return reason and remedy for a reference that leads nowhere."""
+    import difflib  # needed only here, and slow to load
+
+    known = {candidate.reference for candidate in candidates(folders) if isinstance(candidate.file, Path)} | {"demo"}
+    for prefixed in (f"hf:{reference}", f"ollama:{reference}", f"ollama:{reference}:latest"):
+        if any(other == prefixed or other.startswith(f"{prefixed}/") for other in known):
+            return "", f"Did you mean {shown(prefixed)}?"
+    near = difflib.get_close_matches(reference, sorted(known), n=3, cutoff=0.7)
+    if path.parent.is_dir():
+        beside = [entry.name for entry in os.scandir(path.parent) if entry.name.lower().endswith(".gguf")]
+        prefix = reference[: len(reference) - len(path.name)] if reference.endswith(path.name) else ""
+        near += [prefix + name for name in difflib.get_close_matches(path.name, beside, n=3, cutoff=0.6)]
+        reason = ""
+    else:
+        reason = f"The folder {shown(path.parent)} does not exist."
+    if not near:
+        by_name = {Path(other).name.lower(): other for other in known}
+        near = [
+            by_name[name] for name in difflib.get_close_matches(path.name.lower(), sorted(by_name), n=3, cutoff=0.6)
+        ]
+    if near:
+        return reason, f"Did you mean {' or '.join(shown(name) for name in dict.fromkeys(near))}?"
+    return reason, _CHOOSE
