@@ -65,6 +65,7 @@ class EngineHost:
         self._commands = command_write
         self._reader = EventReader()
         self._ready = False
+        self._failed = False
         self._closed = False
         os.set_blocking(event_read, False)
         if hasattr(fcntl, "F_SETPIPE_SZ"):
@@ -101,7 +102,8 @@ class EngineHost:
                 break
             events.extend(self._reader.feed(data))
         self._ready = self._ready or any(isinstance(event, ModelReady) for event in events)
-        if self._closed and not any(isinstance(event, Failed) and event.stage != "generate" for event in events):
+        self._failed = self._failed or any(isinstance(event, Failed) and event.stage != "generate" for event in events)
+        if self._closed and not self._failed:
             events.append(self._death())
         return events
 

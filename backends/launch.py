@@ -57,7 +57,8 @@ def launch(source: Source, settings: EngineSettings) -> Backend:
     """Start an engine and return at once; ``load_progress`` and ``model_ready`` follow as events.
 
     The process is started from a thread that keeps the priority which this process had at the first launch, so an
-    engine never inherits the low priority that a screen takes on afterwards. Raises OSError.
+    engine never inherits the low priority that a screen takes on afterwards. Raises OSError, and ModelError when the
+    model cannot have a cache of the types asked for.
     """
     opening: OpenLlama | OpenScript
     if isinstance(source, ScriptFile):

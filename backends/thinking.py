@@ -24,7 +24,7 @@ class ThinkingTracker:
         self._tags = [
             (opening.encode(), closing.encode())
             for opening, closing in _TAGS
-            if opening.split(">")[0] in template_source
+            if opening.split(">")[0] in template_source or closing in template_source
         ]
         self._closing: bytes | None = None
         self._text = b""
@@ -45,7 +45,7 @@ class ThinkingTracker:
             if begun.startswith(opening):
                 self._closing = closing
                 self._text = begun[len(opening) :]
-                return True
+                return self._inside(closing)
         if any(opening.startswith(begun) for opening, _ in self._tags):
             return bool(begun)
         self._over = True

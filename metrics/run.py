@@ -35,6 +35,7 @@ class Run:
         self._sample = Series()
         self._thinking = Series()
         self._control = Series()
+        self._paces = Series()
         self._bytes = bytearray()
         self._piece_ends = Series()
         self._median = RunningMedian()
@@ -49,7 +50,8 @@ class Run:
                 self._prefill_end = event.t
         elif isinstance(event, PromptReady):
             self.prompt = event
-        elif isinstance(event, Finished | Failed):
+        elif isinstance(event, Finished | Failed) and self.end is None:
+            # The engine may still fail when this generation is over.
             self.end = event
 
     def _apply_token(self, token: Token) -> None:
@@ -58,6 +60,7 @@ class Run:
             gap = token.t - int(times[-1])
             self.last_pace = pace(gap, self._median.value)
             self._median.add(gap)
+        self._paces.append(int(self.last_pace) if len(times) else int(Pace.ORDINARY))
         self._times.append(token.t)
         self._ids.append(token.id)
         self._decode.append(token.decode_ns)
@@ -102,6 +105,11 @@ class Run:
         """1 for each control or end-of-generation token, shape (n,)."""
         return self._control.values
 
+    @property
+    def paces(self) -> Int64Array:
+        """The ``Pace`` of each token against the median when it came, shape (n,)."""
+        return self._paces.values
+
     def piece(self, position: int) -> bytes:
         """The bytes of the token at ``position`` (from 0, the token with index ``position + 1``)."""
         ends = self._piece_ends.values
@@ -129,8 +137,8 @@ class Run:
 
     @property
     def ttfa_ns(self) -> int | None:
-        """Time to first answer token."""
-        return latency.ttfa_ns(self.taken.t, self.token_times, self.thinking)
+        """Time to first answer token: neither reasoning nor a control token."""
+        return latency.ttfa_ns(self.taken.t, self.token_times, self.thinking | self.control)
 
     @property
     def tpot_ns(self) -> float | None:

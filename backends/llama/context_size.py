@@ -25,11 +25,12 @@ def choose_context(asked: int, trained: int, kv_bytes_per_token: int, free_bytes
     if asked > 0:
         needed = asked * kv_bytes_per_token
         if needed > free_bytes:
-            most = min(trained, max(_SMALLEST, _round_down(free_bytes // kv_bytes_per_token)))
+            most = min(trained, _round_down(free_bytes // kv_bytes_per_token))
+            smaller = f"Ask for at most -c {most}, or quantize" if most else "Quantize"
             raise EngineError(
-                f"A context of {asked:,} tokens does not fit: its KV cache needs {_gib(needed)},"
-                f" and {_gib(free_bytes)} are free beside the weights.",
-                remedy=f"Ask for at most -c {most}, or quantize the cache (-ctk q8_0 -ctv q8_0 -fa on).",
+                f"A context of {asked:,} tokens does not fit: its KV cache needs {_size(needed)},"
+                f" and {_size(free_bytes)} are free beside the weights.",
+                remedy=f"{smaller} the cache (-ctk q8_0 -ctv q8_0 -fa on).",
             )
         return ContextSize(asked, f"beyond the {trained:,} tokens of its training" if asked > trained else "")
     affordable = trained
@@ -37,10 +38,12 @@ def choose_context(asked: int, trained: int, kv_bytes_per_token: int, free_bytes
         affordable = _round_down(int(free_bytes * _SHARE_FOR_CACHE) // kv_bytes_per_token)
     if affordable >= trained:
         return ContextSize(trained)
-    tokens = min(trained, max(_SMALLEST, affordable))
+    tokens = max(_SMALLEST, affordable)
+    if tokens >= trained:
+        return ContextSize(trained)
     return ContextSize(
         tokens,
-        f"trained for {trained:,}; capped at {tokens:,} by memory ({_gib(tokens * kv_bytes_per_token)} of KV cache)",
+        f"trained for {trained:,}; capped at {tokens:,} by memory ({_size(tokens * kv_bytes_per_token)} of KV cache)",
     )
 
 
@@ -48,5 +51,5 @@ def _round_down(tokens: int) -> int:
     return tokens - tokens % _GRAIN
 
 
-def _gib(size: int) -> str:
-    return f"{size / 2**30:,.1f} GiB"
+def _size(count: int) -> str:
+    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.1f} MiB"

@@ -29,6 +29,18 @@ _FAMILIES = (
     ("<|user|>", "Zephyr"),
 )
 
+# What a template's own expressions can raise; the sandbox keeps it from everything else.
+_RENDERING_ERRORS = (
+    jinja2.TemplateError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
+
 
 class _TemplateRaised(Exception):
     """The template called ``raise_exception``."""
@@ -78,7 +90,7 @@ class ChatTemplate:
         self.source = source
         try:
             self._template = _environment(now).from_string(source)
-        except jinja2.TemplateError as error:
+        except (jinja2.TemplateError, SyntaxError, RecursionError) as error:
             raise EngineError(
                 "The model's chat template is not valid Jinja.",
                 str(error),
@@ -103,7 +115,7 @@ class ChatTemplate:
             )
         except _TemplateRaised as error:
             raise EngineError("The model's chat template refuses this conversation.", str(error), _REMEDY) from error
-        except (jinja2.TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+        except _RENDERING_ERRORS as error:
             reason = f"{type(error).__name__}: {error}"
             raise EngineError("The model's chat template failed.", reason, _REMEDY) from error
 

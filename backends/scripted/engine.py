@@ -184,7 +184,7 @@ class _Turn:
             )
         self._prompt_tokens = total
         self._report(PromptReady(t=time.perf_counter_ns(), tokens=tuple(range(total)), cached=cached))
-        steps = min(_PROGRESS_STEPS, total - cached) if ms else 1
+        steps = max(1, min(_PROGRESS_STEPS, total - cached)) if ms else 1
         for step in range(1, steps + 1):
             if not self._wait(ms / steps):
                 return False

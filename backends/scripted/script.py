@@ -23,6 +23,7 @@ A request plays up to a ``stop``, an ``error`` or the end of the file; the next 
 beginning after the end.
 """
 
+import signal
 from pathlib import Path
 
 import msgspec
@@ -124,7 +125,7 @@ def parse_script(data: bytes) -> Script:
             raise ScriptError(f"line {number}: {error}") from error
         model = line.model or model
         load_ms += line.load_ms or 0.0
-        load_error = line.load_error or load_error
+        load_error = load_error if line.load_error is None else line.load_error
         if line.model is None and line.load_ms is None and line.load_error is None:
             lines.append(line)
     return Script(model, load_ms, load_error, tuple(lines))
@@ -141,3 +142,5 @@ def _check(line: Line) -> None:
         raise ValueError(f"{line.cached} of {line.prefill} tokens cannot be cached")
     if line.hex is not None:
         bytes.fromhex(line.hex)
+    if line.signal is not None:
+        signal.Signals(line.signal)
