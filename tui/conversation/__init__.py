@@ -1,0 +1,1 @@
+"""The text on the screen: laid out, tinted, scrolled."""
