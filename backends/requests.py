@@ -35,6 +35,11 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """-1: a new one each time."""
     ignore_eos: bool = False
 
+    @property
+    def determined(self) -> bool:
+        """Whether the same request is meant to give the same answer: temperature 0, or a seed that was asked for."""
+        return self.temp <= 0 or self.seed >= 0
+
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One generation: either ``messages`` (through the chat template) or ``prompt`` (completed as it stands)."""

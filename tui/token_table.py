@@ -297,7 +297,7 @@ class TokenTable(PagedView, can_focus=True):
 
     def _row(self, run: Run, row: int, width: int) -> Strip:
         columns = _columns(width)
-        times = run.token_times
+        times, median = run.token_times, run.running_median_ns
         gap = None if row == 0 else int(times[row] - times[row - 1])
         tint = int(run.paces[row])
         plain = self._style("cursor" if row == self._cursor else "")

@@ -12,6 +12,7 @@ from ..wire import OpenLlama
 from .bindings import llama_cpp
 from .generation import Generation
 from .loading import file_text, load_model, model_text, offloaded_layers, open_context, plan_context, used_devices
+from .memory import SequenceMemory
 from .native import NativeLog
 from .prompt import chat_tokens
 from .sampling import Sampler
@@ -30,13 +31,13 @@ class LlamaEngine:
 
     def __init__(self, opening: OpenLlama) -> None:
         self._opening = opening
+        self._log = NativeLog()  # llama.cpp calls it for as long as this process lives
         self._requests = 0
-        self._held: list[int] = []  # the tokens that the KV cache holds
 
     def load(self, report: Report) -> ModelReady:
         """See ``Engine``."""
         started = time.perf_counter_ns()
-        log = NativeLog()
+        log = self._log
         log.install()
         llama_cpp.llama_backend_init()
         settings = self._opening.settings
@@ -56,6 +57,7 @@ class LlamaEngine:
         self._scheduler = Scheduler(
             loaded.handle, loaded.batch, loaded.micro_batch, node_progress=node_progress, rollback=rollback
         )
+        self._memory = SequenceMemory(loaded.handle, _SEQUENCE, loaded.batch, loaded.micro_batch)
         loaded_at = time.perf_counter_ns()
         warm_up(loaded.handle, self._scheduler, self._vocabulary, loaded.micro_batch, self._context_tokens)
         ready = time.perf_counter_ns()
@@ -107,7 +109,7 @@ class LlamaEngine:
                 f"The prompt has {len(prompt):,} tokens and the context holds {self._context_tokens:,}.",
                 remedy="Use a shorter prompt, clear the conversation, or ask for a larger context (-c).",
             )
-        cached = self._scheduler.reuse(_SEQUENCE, self._held, prompt)
+        cached = self._memory.reuse(prompt, exact=request.sampling.determined)
         sampler = self._sampler(request.sampling, seed)
         sampler.observe(prompt)
         sequence = Sequence(_SEQUENCE, prompt, cached, sampler)
@@ -126,7 +128,7 @@ class LlamaEngine:
         try:
             report(generation.run())
         finally:
-            self._held = sequence.tokens[: sequence.computed]
+            self._memory.settle(sequence)
             self._scheduler.sequences = []
             sampler.close()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from .bindings import libggml, llama_cpp
 
-_LOG_WARN, _LOG_ERROR, _LOG_CONTINUED = 3, 4, 5  # enum ggml_log_level, ggml.h
+_LOG_DEBUG, _LOG_WARN, _LOG_ERROR, _LOG_CONTINUED = 1, 3, 4, 5  # enum ggml_log_level, ggml.h
 _KEPT_LINES = 12
 
 _GPU_TYPES = (1, 2)  # GGML_BACKEND_DEVICE_TYPE_GPU, _IGPU; ggml-backend.h
@@ -15,7 +15,7 @@ _FULL_OFFLOAD = 999
 
 
 class NativeLog:
-    """Receives llama.cpp's log: all of it goes to stderr (the engine's log file), warnings and errors are kept too."""
+    """Receives llama.cpp's log: all but debugging goes to stderr (the engine's log), warnings and errors are kept."""
 
     def __init__(self) -> None:
         self._kept: deque[str] = deque(maxlen=_KEPT_LINES)
@@ -36,9 +36,11 @@ class NativeLog:
         return "\n".join(line for line in self._kept if line)
 
     def _receive(self, level: int, text: bytes, _user_data: Any) -> None:
-        os.write(2, text)
         if level != _LOG_CONTINUED:
             self._level = level
+        if self._level == _LOG_DEBUG:
+            return
+        os.write(2, text)
         if self._level in (_LOG_WARN, _LOG_ERROR):
             line = text.decode("utf-8", "replace").strip()
             if level == _LOG_CONTINUED and self._kept:

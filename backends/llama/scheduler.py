@@ -113,26 +113,6 @@ class Scheduler:
             sampled.append(Sampled(sequence, token, decoded - started, time.perf_counter_ns() - before))
         return sampled
 
-    def reuse(self, number: int, held: Tokens[int], wanted: Tokens[int]) -> int:
-        """Make sequence ``number`` of the memory, which holds ``held``, a beginning of ``wanted``; return its length.
-
-        At least the last token of ``wanted`` is left to compute, since its logits are needed. Where the memory cannot
-        drop only its end (recurrent and hybrid models, sliding windows), all of it is dropped.
-        """
-        common = common_prefix(held, wanted)
-        keep = min(common, len(wanted) - 1)
-        if keep == len(held):
-            return keep
-        if (
-            keep > 0
-            and llama_cpp.llama_memory_seq_rm(self._memory, number, keep, -1)
-            # A window that has slid past the beginning cannot serve an earlier position.
-            and llama_cpp.llama_memory_seq_pos_min(self._memory, number) == 0
-        ):
-            return keep
-        llama_cpp.llama_memory_seq_rm(self._memory, number, -1, -1)
-        return 0
-
     def clear(self) -> None:
         """Drop everything that the memory holds."""
         llama_cpp.llama_memory_clear(self._memory, True)
@@ -189,9 +169,3 @@ class Scheduler:
                 llama_cpp.llama_memory_seq_rm(self._memory, sequence.number, -1, -1)
                 keep = 0
             sequence.computed = keep
-
-
-def common_prefix(first: Tokens[int], second: Tokens[int]) -> int:
-    """Length of the longest common beginning."""
-    length = min(len(first), len(second))
-    return next((index for index in range(length) if first[index] != second[index]), length)

@@ -26,7 +26,7 @@ class Engine:
         while time.monotonic() < deadline:
             arrived = self.host.receive(1.0)
             events += arrived
-            if any(isinstance(event, kinds) for event in arrived) or self.host.closed:
+            if any(isinstance(event, (*kinds, Failed)) for event in arrived) or self.host.closed:
                 return events
         raise AssertionError(f"nothing of {kinds} in {DEADLINE_S} s: {events[-3:]}")
 

@@ -1,0 +1,71 @@
+"""What the KV cache holds between requests, and how much of it the next one may use.
+
+Floating-point results depend on how tokens are grouped into batches: a token computed alone, in a short batch or in a
+full micro-batch gives logits that differ in the last bits, and at temperature 0 that can change a word. A cold run
+groups a prompt into whole micro-batches from its beginning. So a request whose outcome is meant to be determined reuses
+only whole micro-batches that were computed just like that, and then equals a cold run bit for bit; any other request
+reuses the whole common prefix.
+"""
+
+from collections.abc import Sequence as Tokens
+from typing import Any
+
+from .bindings import llama_cpp
+from .scheduler import Sequence
+
+
+class SequenceMemory:
+    """The tokens that the memory holds for one sequence."""
+
+    def __init__(self, context: Any, number: int, batch: int, micro_batch: int) -> None:
+        self._memory = llama_cpp.llama_get_memory(context)
+        self._number = number
+        # Where every cold run has a border between two computations.
+        self._grain = micro_batch if batch % micro_batch == 0 else batch
+        self._held: list[int] = []
+        self._cold_alike = 0  # leading tokens that are as a cold run would have computed them
+        self._continues_cold = True
+
+    def reuse(self, wanted: Tokens[int], *, exact: bool) -> int:
+        """Make the memory a beginning of ``wanted`` and return its length, shorter than ``wanted``.
+
+        At least the last token is left to compute, since its logits are needed. ``exact``: keep only what makes the
+        outcome equal to a cold run's. Where the memory cannot drop only its end (recurrent and hybrid models, sliding
+        windows), all of it is dropped.
+        """
+        keep = min(common_prefix(self._held, wanted), len(wanted) - 1)
+        if exact:
+            keep = self._down(min(keep, self._cold_alike))
+        keep = self._keep_first(keep)
+        self._cold_alike = self._down(min(keep, self._cold_alike))
+        self._continues_cold = keep == self._cold_alike
+        return keep
+
+    def settle(self, sequence: Sequence) -> None:
+        """Remember what the memory holds after ``sequence`` has ended."""
+        self._held = sequence.tokens[: sequence.computed]
+        if self._continues_cold:
+            self._cold_alike = self._down(min(sequence.computed, sequence.prompt_length))
+        self._cold_alike = min(self._cold_alike, sequence.computed)
+
+    def _down(self, tokens: int) -> int:
+        return tokens - tokens % self._grain
+
+    def _keep_first(self, keep: int) -> int:
+        if keep == len(self._held):
+            return keep
+        if (
+            keep > 0
+            and llama_cpp.llama_memory_seq_rm(self._memory, self._number, keep, -1)
+            # A window that has slid past the beginning cannot serve an earlier position.
+            and llama_cpp.llama_memory_seq_pos_min(self._memory, self._number) == 0
+        ):
+            return keep
+        llama_cpp.llama_memory_seq_rm(self._memory, self._number, -1, -1)
+        return 0
+
+
+def common_prefix(first: Tokens[int], second: Tokens[int]) -> int:
+    """Length of the longest common beginning."""
+    length = min(len(first), len(second))
+    return next((index for index in range(length) if first[index] != second[index]), length)

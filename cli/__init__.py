@@ -1,0 +1,1 @@
+"""The command line: commands, and what they print without a screen."""

@@ -1,0 +1,29 @@
+"""``decodescope doctor``: what a bug report needs."""
+
+import json
+from typing import Any
+
+import click
+
+
+@click.command("doctor", short_help="Print what a bug report needs.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
+def doctor_command(as_json: bool) -> None:
+    """Print versions, llama.cpp's devices, threads and why, memory, terminal, and the folders that are used."""
+    from ..diagnosis import diagnose
+    from ..streams import print_data
+
+    sections = diagnose()
+    print_data(json.dumps(sections, ensure_ascii=False, indent=2) + "\n" if as_json else _as_text(sections))
+
+
+def _as_text(sections: dict[str, dict[str, Any]]) -> str:
+    width = max(len(name) for section in sections.values() for name in section)
+    lines: list[str] = []
+    for title, section in sections.items():
+        lines += ["", title] if lines else [title]
+        for name, value in section.items():
+            values = value if isinstance(value, list) else str(value).splitlines()
+            for number, line in enumerate(values or ["none"]):
+                lines.append(f"  {name if number == 0 else '':<{width}}  {line}")
+    return "\n".join(lines) + "\n"

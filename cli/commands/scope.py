@@ -1,0 +1,106 @@
+"""The scope itself: what ``decodescope`` does when no command is named."""
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from ..exit_codes import ExitCode
+from ..failure import failure_text
+from ..options import GenerationOptions, collect, generation_options
+from ..prompt import read_prompt
+from ..streams import Messages, is_terminal
+
+
+@click.command("scope")
+@click.argument("words", nargs=-1, metavar="[PROMPT]")
+@generation_options
+@click.option("--theme", metavar="NAME", help="Colours of the screen: one of Textual's themes.")
+def scope_command(
+    words: tuple[str, ...],
+    prompt_option: str | None,
+    prompt_file: str | None,
+    theme: str | None,
+    **values: Any,
+) -> None:
+    """Watch a local model read a prompt and write its answer.
+
+    With stdout not a terminal, the text is streamed instead, as by decodescope run.
+    """
+    ctx = click.get_current_context()
+    prompt_argument = _one_word(ctx, words)
+    options = collect(values)
+    messages = Messages()
+    prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
+    obstacle = _obstacle()
+    if obstacle is None:
+        ctx.exit(_open(options, prompt, theme, messages))
+    if prompt is None:
+        raise click.UsageError(f"There is no prompt, and no screen to type one into: {obstacle}.")
+    if is_terminal(sys.stdout):
+        messages.say(f"Plain text, since {obstacle}.")
+
+    from ..headless import generate
+    from ..outputs import PlainOutput
+    from ..streams import Data
+
+    data = Data()
+    ctx.exit(generate(options, prompt, PlainOutput(data, messages), data, messages))
+
+
+def _one_word(ctx: click.Context, words: tuple[str, ...]) -> str | None:
+    if len(words) < 2:
+        return words[0] if words else None
+    commands = ctx.parent.command if ctx.parent is not None else None
+    if isinstance(commands, click.Group) and words[0] in commands.commands:
+        raise click.UsageError(f"A command comes before its options: decodescope {words[0]} …")
+    raise click.UsageError("The prompt is one argument: put it between quotes.")
+
+
+def _obstacle() -> str | None:
+    """Return why there can be no screen, if so."""
+    if not is_terminal(sys.stdout):
+        return "standard output is not a terminal"
+    if os.environ.get("TERM", "dumb") in ("", "dumb", "unknown"):
+        return "this terminal cannot be drawn on (TERM)"
+    return None
+
+
+def _open(options: GenerationOptions, prompt: str | None, theme: str | None, messages: Messages) -> int:
+    from ...backends.launch import resolve
+    from ...models.errors import ModelError
+    from ...tui.app import run_scope
+    from ...tui.options import ScopeOptions
+    from ...tui.terminal import NoTerminalError
+
+    if theme is not None:
+        _check_theme(theme)
+    try:
+        model = resolve(options.model)
+    except ModelError as error:
+        messages.say(failure_text(error.what, error.reason, error.remedy))
+        return ExitCode.NOT_LOADED
+    scope = ScopeOptions(
+        model=model,
+        settings=options.settings,
+        sampling=options.sampling,
+        max_tokens=options.max_tokens,
+        stop=options.stop,
+        system=options.system,
+        raw=options.raw,
+        prompt=prompt,
+        theme=theme,
+    )
+    try:
+        return run_scope(scope)
+    except NoTerminalError as error:
+        messages.say(str(error))
+        return ExitCode.FAILED
+
+
+def _check_theme(theme: str) -> None:
+    from textual.theme import BUILTIN_THEMES
+
+    if theme not in BUILTIN_THEMES:
+        raise click.BadParameter(f"there is no theme {theme!r}. Themes: {', '.join(BUILTIN_THEMES)}.")

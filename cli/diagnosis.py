@@ -1,0 +1,145 @@
+"""What a bug report needs: collected as plain JSON values, section by section."""
+
+import importlib.metadata
+import json
+import locale
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from .. import __version__
+from ..backends.host import describe_exit
+from ..backends.threads import thread_choice
+from ..models import places
+from ..models.demo import DEMO_REMEDY, find_demo
+from ..models.errors import ModelError
+from .sizes import size
+
+_PACKAGES = ("llama-cpp-python", "textual", "plotext", "numpy", "msgspec", "jinja2", "click", "rich")
+_NATIVE_SECONDS = 60
+_TERMINAL_VARIABLES = ("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "FORCE_COLOR", "TEXTUAL_COLOR_SYSTEM")
+_LOCALE_VARIABLES = ("LC_ALL", "LC_CTYPE", "LANG", "PYTHONIOENCODING", "PYTHONUTF8")
+
+Section = dict[str, Any]
+
+
+def diagnose() -> dict[str, Section]:
+    """Return the sections in order. Nothing is raised for what is broken: it is described where its value would be."""
+    return {
+        "versions": _versions(),
+        "llama.cpp": _native(),
+        "processor": _processor(),
+        "memory": _memory(),
+        "terminal": _terminal(),
+        "folders": _folders(),
+        "demo model": _demo(),
+    }
+
+
+def _versions() -> Section:
+    section: Section = {
+        "decodescope": __version__,
+        "python": f"{platform.python_version()} ({platform.python_implementation()}, {sys.executable})",
+        "system": platform.platform(),
+    }
+    for package in _PACKAGES:
+        try:
+            section[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            section[package] = "not installed"
+    return section
+
+
+def _native() -> Section:
+    command = [sys.executable, "-P", "-m", "decodescope.cli.native_report"]
+    try:
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_NATIVE_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return {"problem": f"llama.cpp did not start within {_NATIVE_SECONDS} s."}
+    except OSError as error:
+        return {"problem": f"No process can be started: {error.strerror or error}."}
+    if done.returncode != 0:
+        what, remedy = describe_exit(done.returncode)
+        last = "\n".join(done.stderr.decode("utf-8", "replace").strip().splitlines()[-12:])
+        if done.returncode > 0:
+            what, remedy = "llama.cpp cannot be loaded.", "Reinstall llama-cpp-python on this machine."
+        return {"problem": what, "reason": last, "remedy": remedy}
+    report = json.loads(done.stdout)
+    devices = [
+        f"{device['name']}: {device['description']}"
+        + (f", {size(device['free_bytes'])} of {size(device['total_bytes'])} free" if device["total_bytes"] else "")
+        for device in report["devices"]
+    ]
+    return {"system info": report["system_info"], "devices": devices}
+
+
+def _processor() -> Section:
+    choice = thread_choice()
+    return {"machine": platform.machine(), "threads": choice.threads, "why": choice.why}
+
+
+def _memory() -> Section:
+    memory = psutil.virtual_memory()
+    swap = psutil.swap_memory()
+    return {"total": size(memory.total), "available": size(memory.available), "swap": size(swap.total)}
+
+
+def _terminal() -> Section:
+    terminals = [name for name in ("stdin", "stdout", "stderr") if _is_terminal(name)]
+    columns, rows = shutil.get_terminal_size((0, 0))
+    return {
+        **{name: os.environ.get(name, "not set") for name in _TERMINAL_VARIABLES},
+        "terminals": ", ".join(terminals) or "none of stdin, stdout, stderr",
+        "size": f"{columns} × {rows}" if columns and rows else "unknown",
+        "encoding": getattr(sys.stdout, "encoding", None) or "unknown",
+        "locale": locale.setlocale(locale.LC_CTYPE),
+        **{name: os.environ[name] for name in _LOCALE_VARIABLES if name in os.environ},
+        "over SSH": _yes("SSH_CONNECTION", "SSH_TTY"),
+        "in tmux": _yes("TMUX"),
+        "in screen": _yes("STY"),
+    }
+
+
+def _is_terminal(name: str) -> bool:
+    stream = getattr(sys, name)
+    return stream is not None and not stream.closed and bool(stream.isatty())
+
+
+def _yes(*variables: str) -> str:
+    return "yes" if any(os.environ.get(variable) for variable in variables) else "no"
+
+
+def _folders() -> Section:
+    # The screen's own choice of folder, which knows nothing of Textual.
+    from ..tui.history import default_path
+
+    history = default_path()
+    section: Section = {"prompt history": "off" if history is None else str(history)}
+    try:
+        stores: dict[str, list[Path | None]] = {
+            "DECODESCOPE_MODELS": [*places.named_folders()],
+            "Hugging Face": [places.huggingface_hub()],
+            "Ollama": [*places.ollama_stores()],
+            "LM Studio": [*places.lmstudio_folders()],
+            "llama.cpp": [places.llama_cpp_cache()],
+        }
+    except (ModelError, OSError) as error:
+        return {**section, "problem": str(error)}
+    for name, folders in stores.items():
+        section[name] = [
+            f"{folder}{'' if folder.is_dir() else ' (not there)'}" for folder in folders if folder is not None
+        ]
+    return section
+
+
+def _demo() -> Section:
+    path = find_demo()
+    return {"remedy": f"Not installed. {DEMO_REMEDY}"} if path is None else {"file": str(path)}

@@ -1,0 +1,165 @@
+"""One generation without a screen."""
+
+import select
+import time
+from typing import assert_never
+
+from ..backends.contract import Backend
+from ..backends.events import (
+    Event,
+    Failed,
+    Finished,
+    LoadProgress,
+    Log,
+    ModelReady,
+    PrefillProgress,
+    PromptReady,
+    RequestTaken,
+    Token,
+)
+from ..backends.launch import launch, resolve
+from ..metrics.run import Run
+from ..models.errors import ModelError
+from .exit_codes import ExitCode
+from .failure import failure_text
+from .interrupts import Interrupts
+from .options import GenerationOptions
+from .outputs import Outcome, Output
+from .progress import ProgressLine
+from .streams import Data, Messages, not_written
+
+_CANCEL_DEADLINE_SECONDS = 5.0
+
+
+def generate(options: GenerationOptions, prompt: str, output: Output, data: Data, messages: Messages) -> ExitCode:
+    """Load the model, generate once, and write the result through ``output``; every failure is said on stderr."""
+    progress = ProgressLine(messages)
+    generation = _Generation(options, prompt, output, data, messages, progress)
+    with Interrupts() as interrupts:
+        try:
+            generation.perform(interrupts)
+            progress.clear()
+            output.end(generation.outcome)
+        except BrokenPipeError:
+            data.abandon()
+            return ExitCode.NOBODY_READS
+        except OSError as error:
+            data.abandon()
+            messages.say(not_written(error))
+            return ExitCode.FAILED
+        finally:
+            progress.clear()
+        if generation.outcome.cancelled and generation.outcome.run is None:
+            messages.say("Cancelled before anything was generated.")
+        return _exit_code(generation.outcome, interrupts)
+
+
+def _exit_code(outcome: Outcome, interrupts: Interrupts) -> ExitCode:
+    if outcome.failed is not None:
+        return ExitCode.NOT_LOADED if outcome.failed.stage == "load" else ExitCode.FAILED
+    return interrupts.exit_code if outcome.cancelled else ExitCode.DONE
+
+
+class _Generation:
+    """Moves events from the backend to the output until the generation ends."""
+
+    def __init__(
+        self,
+        options: GenerationOptions,
+        prompt: str,
+        output: Output,
+        data: Data,
+        messages: Messages,
+        progress: ProgressLine,
+    ) -> None:
+        self.outcome = Outcome(options)
+        self._options = options
+        self._prompt = prompt
+        self._output = output
+        self._data = data
+        self._messages = messages
+        self._progress = progress
+        self._done = False
+
+    def perform(self, interrupts: Interrupts) -> None:
+        """Load and generate. Raises OSError when stdout cannot be written."""
+        try:
+            backend = launch(resolve(self._options.model), self._options.settings)
+        except ModelError as error:
+            self._fail(error.what, error.reason, error.remedy)
+            return
+        except OSError as error:
+            self._fail("The engine's process cannot be started.", str(error))
+            return
+        try:
+            self._pump(backend, interrupts)
+        finally:
+            backend.close()
+
+    def _fail(self, what: str, reason: str, remedy: str = "") -> None:
+        failed = Failed(t=time.perf_counter_ns(), stage="load", what=what, reason=reason, remedy=remedy)
+        self._take(failed)
+        self._output.event(failed)
+
+    def _pump(self, backend: Backend, interrupts: Interrupts) -> None:
+        poll = select.poll()
+        poll.register(backend.fileno(), select.POLLIN)
+        poll.register(interrupts.fileno(), select.POLLIN)
+        if self._data.descriptor is not None:
+            poll.register(self._data.descriptor, 0)  # tells only that the reader has gone
+        deadline: float | None = None
+        while not self._done and not backend.closed:
+            remaining = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ready = dict(poll.poll(None if remaining is None else remaining * 1000))
+            if self._data.descriptor in ready:
+                raise BrokenPipeError
+            for event in backend.receive():
+                self._handle(event, backend)
+            if interrupts.fileno() in ready:
+                interrupts.drain()
+                if interrupts.received is not None and deadline is None:
+                    self.outcome.cancelled = True
+                    if self.outcome.model is None:
+                        return
+                    deadline = time.monotonic() + _CANCEL_DEADLINE_SECONDS
+                    backend.cancel()
+            if remaining == 0:
+                return
+
+    def _handle(self, event: Event, backend: Backend) -> None:
+        if self._done:
+            return
+        self._progress.update(event)
+        self._take(event)
+        self._output.event(event)
+        if isinstance(event, ModelReady) and not self.outcome.cancelled:
+            backend.generate(self._options.request(self._prompt))
+
+    def _take(self, event: Event) -> None:
+        outcome = self.outcome
+        if outcome.run is not None:
+            outcome.run.apply(event)
+        match event:
+            case ModelReady():
+                outcome.model = event
+                if event.context_note:
+                    self._say(event.context_note)
+            case RequestTaken():
+                outcome.run = Run(event)
+            case Log():
+                self._say(event.text if event.level == "info" else f"{event.level}: {event.text}")
+            case Failed():
+                outcome.failed = event
+                self._done = True
+                self._say(failure_text(event.what, event.reason, event.remedy))
+            case Finished():
+                outcome.cancelled = event.reason == "cancelled"
+                self._done = True
+            case LoadProgress() | PromptReady() | PrefillProgress() | Token():
+                pass
+            case _:
+                assert_never(event)
+
+    def _say(self, text: str) -> None:
+        self._progress.clear()
+        self._messages.say(text)

@@ -1,0 +1,68 @@
+"""Ctrl+C and its relatives, turned into something that a loop can wait for."""
+
+import os
+import signal
+import time
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from .exit_codes import ExitCode
+
+_EXIT_CODES = {
+    signal.SIGINT: ExitCode.CANCELLED,
+    signal.SIGTERM: ExitCode.TERMINATED,
+    signal.SIGHUP: ExitCode.HUNG_UP,
+}
+_SAME_PRESS_SECONDS = 0.2
+
+
+class Interrupts:
+    """While entered, the first SIGINT, SIGTERM or SIGHUP is remembered and makes ``fileno`` readable.
+
+    The second one ends the process at once. Signals that were ignored before (``nohup``, a background job) stay so.
+    """
+
+    def __init__(self) -> None:
+        self.received: signal.Signals | None = None
+        self._received_at = 0.0
+        self._previous: dict[signal.Signals, Any] = {}
+        self._read, self._write = os.pipe()
+        os.set_blocking(self._write, False)
+
+    def __enter__(self) -> Self:
+        self._previous_wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
+        for number in _EXIT_CODES:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._previous[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(self._previous_wakeup)
+        os.close(self._read)
+        os.close(self._write)
+
+    def fileno(self) -> int:
+        """A descriptor that becomes readable with a signal."""
+        return self._read
+
+    def drain(self) -> None:
+        """Make ``fileno`` unreadable again."""
+        os.read(self._read, 4096)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit status that tells of the signal."""
+        return ExitCode.DONE if self.received is None else _EXIT_CODES[self.received]
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        now = time.monotonic()
+        if self.received is None:
+            self.received, self._received_at = signal.Signals(number), now
+        # A wrapper may send one Ctrl+C both to the process and to its group.
+        elif now - self._received_at > _SAME_PRESS_SECONDS:
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)

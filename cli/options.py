@@ -1,0 +1,321 @@
+"""The flags that the scope and ``run`` share: llama.cpp's names and defaults."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, get_args
+
+import click
+
+from ..backends.checks import check_settings
+from ..backends.requests import CacheType, EngineSettings, FlashAttention, Message, Request, Sampling
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_SETTINGS = EngineSettings()
+_SAMPLING = Sampling()
+_MAX_SEED = 2**32 - 1
+
+
+@dataclass(frozen=True)
+class GenerationOptions:
+    """What the shared flags say."""
+
+    model: str | None
+    settings: EngineSettings
+    sampling: Sampling
+    max_tokens: int
+    stop: tuple[str, ...]
+    system: str | None
+    raw: bool
+
+    def request(self, prompt: str) -> Request:
+        """Return the request for a first turn."""
+        if self.raw:
+            return Request(prompt=prompt, sampling=self.sampling, max_tokens=self.max_tokens, stop=self.stop)
+        messages: tuple[Message, ...] = (Message("user", prompt),)
+        if self.system is not None:
+            messages = (Message("system", self.system), *messages)
+        return Request(messages=messages, sampling=self.sampling, max_tokens=self.max_tokens, stop=self.stop)
+
+    def described(self) -> dict[str, Any]:
+        """Return all of it as plain JSON values, under the long names of the flags."""
+        settings, sampling = self.settings, self.sampling
+        return {
+            "model": self.model,
+            "ctx_size": settings.context,
+            "batch_size": settings.batch,
+            "ubatch_size": settings.micro_batch,
+            "threads": settings.threads,
+            "threads_batch": settings.threads_batch,
+            "n_gpu_layers": settings.gpu_layers,
+            "flash_attn": settings.flash_attention,
+            "cache_type_k": settings.cache_type_k,
+            "cache_type_v": settings.cache_type_v,
+            "seed": sampling.seed,
+            "temp": sampling.temp,
+            "top_k": sampling.top_k,
+            "top_p": sampling.top_p,
+            "min_p": sampling.min_p,
+            "repeat_penalty": sampling.repeat_penalty,
+            "repeat_last_n": sampling.repeat_last_n,
+            "ignore_eos": sampling.ignore_eos,
+            "n_predict": self.max_tokens,
+            "stop": list(self.stop),
+            "system_prompt": self.system,
+            "raw": self.raw,
+        }
+
+
+class _Finite(click.FloatRange):
+    """A number within a range; ``nan``, which no comparison refuses, and ``inf`` are no numbers here."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
+def _threads(value: str) -> int | None:
+    number = _whole_number(value)
+    if number == -1:  # llama.cpp's word for its own choice
+        return None
+    if number < 1:
+        raise click.BadParameter(f"{number} is no number of threads; leave it out for the cores this process may use.")
+    return number
+
+
+def _gpu_layers(value: str) -> int:
+    number = -1 if value in ("all", "auto") else _whole_number(value)
+    if number < -1:
+        raise click.BadParameter(f"{number} is no number of layers.")
+    return number
+
+
+def _whole_number(value: str) -> int:
+    try:
+        return int(value)
+    except ValueError as error:
+        raise click.BadParameter(f"{value!r} is not a whole number.") from error
+
+
+def _stop_string(value: str) -> str:
+    if not value:
+        raise click.BadParameter("an empty stop string would stop at once.")
+    return valid_text(value)
+
+
+def valid_text(argument: str) -> str:
+    """Return a command-line argument as valid Unicode; bytes that were not UTF-8 become U+FFFD."""
+    return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+_choice_fa = click.Choice(get_args(FlashAttention))
+_choice_cache = click.Choice(get_args(CacheType))
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "-m",
+        "--model",
+        metavar="MODEL",
+        help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE. "
+        "Default: the only model that is found, else demo.",
+    ),
+    click.option("-p", "--prompt", "prompt_option", metavar="PROMPT", help="The prompt, instead of the argument."),
+    click.option(
+        "-f",
+        "--file",
+        "prompt_file",
+        type=click.Path(allow_dash=True),
+        metavar="FILE",
+        help="Read the prompt from a file; with a PROMPT, the file's text follows it.",
+    ),
+    click.option("-sys", "--system-prompt", "system", metavar="TEXT", help="The system prompt."),
+    click.option("--raw", is_flag=True, help="Complete the prompt as it stands, without the chat template."),
+    click.option(
+        "-n",
+        "--predict",
+        "--n-predict",
+        "max_tokens",
+        type=click.IntRange(min=-1),
+        default=-1,
+        metavar="N",
+        help="Generate at most N tokens; -1: until the model stops.",
+    ),
+    click.option(
+        "--stop",
+        "stop",
+        multiple=True,
+        type=_stop_string,
+        metavar="TEXT",
+        help="End the answer before this text; can be given several times.",
+    ),
+    click.option(
+        "-c",
+        "--ctx-size",
+        "context",
+        type=click.IntRange(min=0),
+        default=_SETTINGS.context,
+        metavar="N",
+        help="Context in tokens; 0: the one that the model was trained for, capped by memory.",
+    ),
+    click.option(
+        "-b",
+        "--batch-size",
+        "batch",
+        type=click.IntRange(min=1),
+        default=_SETTINGS.batch,
+        metavar="N",
+        help="Prompt tokens handed to llama.cpp at once.",
+    ),
+    click.option(
+        "-ub",
+        "--ubatch-size",
+        "micro_batch",
+        type=click.IntRange(min=1),
+        default=_SETTINGS.micro_batch,
+        metavar="N",
+        help="Prompt tokens computed at once.",
+    ),
+    click.option(
+        "-t",
+        "--threads",
+        "threads",
+        type=_threads,
+        metavar="N",
+        help="Threads for writing. Default: the cores that this process may use.",
+    ),
+    click.option(
+        "-tb",
+        "--threads-batch",
+        "threads_batch",
+        type=_threads,
+        metavar="N",
+        help="Threads for reading the prompt. Default: as -t.",
+    ),
+    click.option(
+        "-ngl",
+        "--gpu-layers",
+        "--n-gpu-layers",
+        "gpu_layers",
+        type=_gpu_layers,
+        default=str(_SETTINGS.gpu_layers),
+        metavar="N",
+        help="Layers on the GPU; -1 or all: as many as fit the devices.",
+    ),
+    click.option(
+        "-fa",
+        "--flash-attn",
+        "flash_attention",
+        type=_choice_fa,
+        default=_SETTINGS.flash_attention,
+        help="Flash attention.",
+    ),
+    click.option(
+        "-ctk",
+        "--cache-type-k",
+        "cache_type_k",
+        type=_choice_cache,
+        default=_SETTINGS.cache_type_k,
+        metavar="TYPE",
+        help=f"Type of the K cache: {', '.join(get_args(CacheType))}.",
+    ),
+    click.option(
+        "-ctv",
+        "--cache-type-v",
+        "cache_type_v",
+        type=_choice_cache,
+        default=_SETTINGS.cache_type_v,
+        metavar="TYPE",
+        help="Type of the V cache; other than f32, f16 and bf16 it needs flash attention.",
+    ),
+    click.option(
+        "-s",
+        "--seed",
+        "seed",
+        type=click.IntRange(min=-1, max=_MAX_SEED),
+        default=_SAMPLING.seed,
+        metavar="N",
+        help="Seed of the sampler; -1: a new one, which is shown.",
+    ),
+    click.option(
+        "--temp",
+        "temp",
+        type=_Finite(min=0),
+        default=_SAMPLING.temp,
+        metavar="T",
+        help="Temperature; 0: always the likeliest token.",
+    ),
+    click.option(
+        "--top-k",
+        "top_k",
+        type=click.IntRange(min=0),
+        default=_SAMPLING.top_k,
+        metavar="N",
+        help="Sample from the N likeliest tokens; 0: off.",
+    ),
+    click.option(
+        "--top-p",
+        "top_p",
+        type=_Finite(min=0, max=1),
+        default=_SAMPLING.top_p,
+        metavar="P",
+        help="Sample from the likeliest tokens that hold P of the probability; 1: off.",
+    ),
+    click.option(
+        "--min-p",
+        "min_p",
+        type=_Finite(min=0, max=1),
+        default=_SAMPLING.min_p,
+        metavar="P",
+        help="Leave out tokens below P times the likeliest one; 0: off.",
+    ),
+    click.option(
+        "--repeat-penalty",
+        "repeat_penalty",
+        type=_Finite(min=0, min_open=True),
+        default=_SAMPLING.repeat_penalty,
+        metavar="X",
+        help="Penalty for tokens seen lately; 1: off.",
+    ),
+    click.option(
+        "--repeat-last-n",
+        "repeat_last_n",
+        type=click.IntRange(min=-1),
+        default=_SAMPLING.repeat_last_n,
+        metavar="N",
+        help="How many tokens back the penalty looks; 0: off, -1: the whole context.",
+    ),
+    click.option("--ignore-eos", "ignore_eos", is_flag=True, help="Go on when the model would stop."),
+)
+
+
+def generation_options(command: _Command) -> _Command:
+    """Add the shared flags to a command; its keyword arguments go to ``collect``."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def collect(values: dict[str, Any]) -> GenerationOptions:
+    """Turn the keyword arguments of the shared flags into options.
+
+    Raises click.UsageError for what cannot go together.
+    """
+    settings = EngineSettings(**{name: values[name] for name in EngineSettings.__struct_fields__})
+    sampling = Sampling(**{name: values[name] for name in Sampling.__struct_fields__})
+    problems = check_settings(settings)
+    if values["raw"] and values["system"] is not None:
+        problems.append("A system prompt (-sys) needs the chat template, which --raw skips.")
+    if problems:
+        raise click.UsageError(" ".join(problems))
+    system = values["system"]
+    return GenerationOptions(
+        model=values["model"],
+        settings=settings,
+        sampling=sampling,
+        max_tokens=values["max_tokens"],
+        stop=values["stop"],
+        system=None if system is None else valid_text(system),
+        raw=values["raw"],
+    )

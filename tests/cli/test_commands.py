@@ -1,0 +1,109 @@
+"""Which command a command line means; nothing is loaded."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from decodescope.cli.main import cli
+from decodescope.cli.options import GenerationOptions
+
+Asked = list[tuple[str, GenerationOptions]]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """Prompts and options that would have been generated from."""
+    calls: Asked = []
+
+    def generate(options: GenerationOptions, prompt: str, *rest: Any) -> int:
+        calls.append((prompt, options))
+        return 0
+
+    monkeypatch.setattr("decodescope.cli.headless.generate", generate)
+    return calls
+
+
+def invoke(*arguments: str, input: str | None = None) -> Result:
+    return CliRunner().invoke(cli, list(arguments), input=input)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "prompt"),
+    [
+        (["hello"], "hello"),
+        (["-m", "demo", "hello"], "hello"),
+        (["hello", "-m", "demo"], "hello"),
+        (["-p", "hello"], "hello"),
+        (["--", "run"], "run"),
+        (["--", "--help"], "--help"),
+        (["-m", "demo", "run"], "run"),
+        (["-p", "doctor"], "doctor"),
+        (["run", "hello"], "hello"),
+        (["run", "models"], "models"),
+        (["run", "--", "-5 + 3"], "-5 + 3"),
+        (["scope"], "scope"),
+        (["x: list[int] [/INST]"], "x: list[int] [/INST]"),
+    ],
+)
+def test_the_prompt(asked: Asked, arguments: list[str], prompt: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 0, result.output
+    assert [said for said, _ in asked] == [prompt]
+
+
+def test_a_pipe_is_the_prompt(asked: Asked) -> None:
+    assert invoke(input="from the pipe\n").exit_code == 0
+    assert asked[0][0] == "from the pipe"
+
+
+def test_a_file_is_the_prompt(asked: Asked, tmp_path: Path) -> None:
+    file = tmp_path / "p.txt"
+    file.write_text("from the file\n")
+    assert invoke("-f", str(file), "-n", "3").exit_code == 0
+    assert asked[0][0] == "from the file"
+    assert asked[0][1].max_tokens == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["two", "words"], "between quotes"),
+        (["-m", "demo", "run", "hello"], "A command comes before its options: decodescope run"),
+        (["hello", "-p", "again"], "given twice"),
+        ([""], "empty"),
+        ([], "empty"),
+        (["--json", "hello"], "No such option"),
+    ],
+)
+def test_refused(asked: Asked, arguments: list[str], said: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert said in result.output
+    assert asked == []
+
+
+def test_version() -> None:
+    from decodescope import __version__
+
+    assert invoke("--version").output == f"decodescope {__version__}\n"
+
+
+@pytest.mark.parametrize("arguments", [["-h"], ["--help"], ["run", "-h"], ["models", "--help"], ["doctor", "-h"]])
+def test_help(arguments: list[str]) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 0
+    assert result.output.startswith("Usage: ")
+
+
+def test_the_help_of_the_group_has_all_flags_of_the_scope() -> None:
+    from decodescope.cli.commands.scope import scope_command
+
+    shown = invoke("--help").output
+    for parameter in scope_command.params:
+        for flag in parameter.opts:
+            if flag.startswith("-"):
+                assert flag in shown
+    for command in ("run", "models", "doctor"):
+        assert f"\n  {command} " in shown

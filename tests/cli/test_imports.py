@@ -1,0 +1,55 @@
+"""What the command line loads: nothing heavy before it is needed, and no screen without a screen."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from ..conftest import DEADLINE_SECONDS, ScriptWriter
+
+_PROBE = """
+import json, sys
+from decodescope.cli.main import main
+sys.stdout = open(sys.argv.pop(1), "w")
+try:
+    main()
+except SystemExit as ended:
+    sys.stderr.write(json.dumps([ended.code, sorted({name.split(".")[0] for name in sys.modules})]))
+"""
+
+
+def loaded_by(*arguments: str) -> set[str]:
+    """Return the top-level modules that a successful command has loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", _PROBE, "/dev/null", *arguments],
+        input=b"",
+        capture_output=True,
+        timeout=DEADLINE_SECONDS,
+        check=True,
+    )
+    status, modules = json.loads(done.stderr.splitlines()[-1])
+    assert status in (0, None), done.stderr
+    return set(modules)
+
+
+@pytest.mark.parametrize("form", ["--json", "--jsonl"])
+def test_run_loads_no_textual(script: ScriptWriter, form: str) -> None:
+    modules = loaded_by("run", "hi", form, "-m", f"script:{script({'text': 'x'})}")
+    assert "numpy" in modules
+    assert not modules & {"textual", "rich", "plotext", "llama_cpp"}
+
+
+def test_plain_text_loads_no_textual(script: ScriptWriter) -> None:
+    modules = loaded_by("hi", "-m", f"script:{script({'text': 'x'})}")
+    assert not modules & {"textual", "rich", "plotext", "llama_cpp"}
+
+
+@pytest.mark.parametrize("command", ["models", "doctor"])
+def test_the_other_commands_load_no_textual(command: str) -> None:
+    assert not loaded_by(command) & {"textual", "rich", "plotext", "llama_cpp"}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["doctor", "--help"]])
+def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
+    assert not loaded_by(*arguments) & {"textual", "rich", "plotext", "llama_cpp", "numpy", "psutil", "jinja2"}

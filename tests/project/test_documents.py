@@ -1,0 +1,51 @@
+"""README and reference say what is true."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from decodescope.cli.commands.scope import scope_command
+from decodescope.cli.main import cli
+from decodescope.tui.keys import KEYS
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_reference_is_up_to_date() -> None:
+    done = subprocess.run([sys.executable, ROOT / "docs" / "reference.py", "--check"], check=False)
+    assert done.returncode == 0, "run docs/reference.py"
+
+
+def _flags() -> set[str]:
+    commands: list[click.Command] = [cli, scope_command, *cli.commands.values()]
+    return {flag for command in commands for parameter in command.params for flag in parameter.opts} | {"--help", "-h"}
+
+
+def test_every_flag_in_the_readme_exists() -> None:
+    lines = re.findall(r"^(?:decodescope|cat .*\| decodescope) .*$", README, flags=re.MULTILINE)
+    spans = [span for span in re.findall(r"`([^`\n]+)`", README) if span.startswith(("-", "decodescope"))]
+    assert len(lines) >= 8
+    named = {word for text in [*lines, *spans] for word in re.findall(r"(?<![\w-])--?[a-z][\w-]*", text.split("#")[0])}
+    assert named - _flags() == set()
+
+
+def test_every_command_in_the_readme_exists() -> None:
+    for name in ("run", "models", "doctor"):
+        assert name in cli.commands
+        assert f"decodescope {name}" in README
+
+
+@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.action)
+def test_every_key_is_in_the_readme(key: object) -> None:
+    assert f"`{key.display}`" in README  # type: ignore[attr-defined]
+
+
+def test_links_lead_somewhere() -> None:
+    for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert "://" in target or (ROOT / target).exists(), f"{page.name} links to {target}"

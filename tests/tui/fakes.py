@@ -1,0 +1,136 @@
+"""A backend that plays what a test hands it, and events with times of their own."""
+
+import os
+from collections.abc import Sequence
+
+from decodescope.backends.events import (
+    Event,
+    Finished,
+    FinishReason,
+    LoadProgress,
+    ModelReady,
+    PrefillProgress,
+    PromptReady,
+    RequestTaken,
+    Token,
+)
+from decodescope.backends.requests import Request, Sampling
+
+MS = 1_000_000
+
+
+class FakeBackend:
+    """Keeps the contract over a real pipe, in this process."""
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+        self._events: list[Event] = []
+        self._closed = False
+        self.requests: list[Request] = []
+        self.cancelled = 0
+
+    def play(self, *events: Event) -> None:
+        self._events += events
+        os.write(self._write, b".")
+
+    def end_of_events(self) -> None:
+        self._closed = True
+
+    def fileno(self) -> int:
+        return self._read
+
+    def receive(self, timeout: float | None = 0.0) -> list[Event]:
+        os.read(self._read, 65536)
+        events, self._events = self._events, []
+        return events
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def generate(self, request: Request) -> None:
+        self.requests.append(request)
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+
+    def close(self) -> None:
+        self._closed = True
+        if self._read >= 0:
+            os.close(self._read)
+            os.close(self._write)
+            self._read = -1
+
+
+def ready(name: str = "tiny", *, context: int = 4096, template: str = "ChatML") -> ModelReady:
+    return ModelReady(
+        t=0,
+        name=name,
+        file="tiny.gguf",
+        architecture="llama",
+        quantization="Q4_1",
+        bytes=92 * 1024 * 1024,
+        parameters=135_000_000,
+        trained_context=8192,
+        context=context,
+        layers=30,
+        gpu_layers=0,
+        threads=2,
+        threads_batch=2,
+        micro_batch=512,
+        devices=("CPU",),
+        template=template,
+        kv_bytes_per_token=23_040,
+        progress="node",
+        rollback=True,
+        load_ns=1_200 * MS,
+        warmup_ns=80 * MS,
+    )
+
+
+def loading(fraction: float) -> LoadProgress:
+    return LoadProgress(t=0, fraction=fraction)
+
+
+def taken(t: int = 0) -> RequestTaken:
+    return RequestTaken(t=t, request=1, sampling=Sampling(), seed=42)
+
+
+def prompt(t: int, total: int, cached: int = 0) -> PromptReady:
+    return PromptReady(t=t, tokens=tuple(range(total)), cached=cached)
+
+
+def progress(t: int, processed: int, total: int, cached: int = 0) -> PrefillProgress:
+    return PrefillProgress(t=t, processed=processed, cached=cached, total=total)
+
+
+def token(t: int, index: int, piece: bytes, *, thinking: bool = False, control: bool = False) -> Token:
+    return Token(
+        t=t,
+        index=index,
+        id=index,
+        piece=piece,
+        decode_ns=6 * MS,
+        sample_ns=MS // 10,
+        thinking=thinking,
+        control=control,
+    )
+
+
+def tokens(start: int, pieces: Sequence[bytes], gap: int = 7 * MS, first: int = 1) -> list[Event]:
+    """The first piece at ``start``, the others ``gap`` after each other."""
+    return [token(start + place * gap, first + place, piece) for place, piece in enumerate(pieces)]
+
+
+def finished(t: int, reason: FinishReason = "stop") -> Finished:
+    return Finished(t=t, reason=reason)
+
+
+def answer(pieces: Sequence[bytes], *, total: int = 100, cached: int = 0, gap: int = 7 * MS) -> list[Event]:
+    """A whole run without its end: taken at 0, the prompt read from 10 ms to 110 ms."""
+    return [
+        taken(),
+        prompt(10 * MS, total, cached),
+        progress(110 * MS, total, total, cached),
+        *tokens(112 * MS, pieces, gap),
+    ]

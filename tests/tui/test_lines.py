@@ -1,0 +1,224 @@
+"""What the lines of the screen say, at any width."""
+
+from typing import Any
+
+import pytest
+
+from decodescope.backends.events import Event
+from decodescope.backends.requests import Sampling
+from decodescope.tui.keys import KEYS
+from decodescope.tui.plotting.axis import Axis
+from decodescope.tui.session import Session
+from decodescope.tui.widgets.cells import Row, clip, row_width, spread
+from decodescope.tui.widgets.counters import LABELS, Figures, columns_for, figures, grid
+from decodescope.tui.widgets.header import gauge, header_row, model_facts
+from decodescope.tui.widgets.key_bar import key_row
+from decodescope.tui.widgets.latency_plot import extent, plot_rows
+from decodescope.tui.widgets.newest_token import newest_row, quoted
+from decodescope.tui.widgets.phase_line import bar, phase_row
+
+from .fakes import MS, answer, finished, loading, progress, prompt, ready, taken, token
+
+WIDTHS = [20, 40, 60, 80, 100, 120, 200]
+
+
+def text(row: Row) -> str:
+    return "".join(part for part, _ in row)
+
+
+def session(*events: Event, **settings: Any) -> Session:
+    made = Session(sampling=Sampling(), **settings)
+    made.apply([ready()])
+    made.ask("q")
+    made.apply(list(events))
+    return made
+
+
+def test_loading_then_warming_up() -> None:
+    made = Session(sampling=Sampling())
+    made.apply([loading(0.5)])
+    assert text(phase_row(made, 0, 80)) == "load    " + "█" * 20 + "░" * 20 + "   50% of the model"
+    made.apply([loading(1.0)])
+    assert "warming up" in text(phase_row(made, 0, 80))
+
+
+def test_prefill_with_a_cached_part() -> None:
+    # 416 of 512 processed, 96 of them cached: 320 tokens in 320 ms are 1,000 a second, and the other 96 take 0.1 s.
+    made = session(taken(), prompt(0, 512, 96), progress(320 * MS, 416, 512, 96))
+    shown = text(phase_row(made, 0, 120))
+    assert "416 / 512 tokens, 96 cached · 1,000 tok/s · 0.1 s left" in shown
+    assert shown.count("▒") == round(40 * 96 / 512)
+    assert shown.count("█") == round(40 * 416 / 512) - round(40 * 96 / 512)
+
+
+def test_a_prompt_that_is_cached_whole_is_drawn_so() -> None:
+    made = session(taken(), prompt(0, 64, 64), progress(MS, 64, 64, 64))
+    assert "64 / 64 tokens, 64 cached" in text(phase_row(made, 0, 120))
+
+
+def test_decode_says_how_much_slower_it_is() -> None:
+    # Reading: 100 tokens in 100 ms, 1,000 a second. Writing: one in 7 ms, 142.9 a second. 1,000 / 142.9 = 7.0.
+    made = session(*answer([b"a"] * 20))
+    assert text(phase_row(made, 245 * MS, 80)) == "write   token 20 · 7.0× slower than reading"
+
+
+def test_writing_faster_than_reading_is_said_so() -> None:
+    # Reading: 100 tokens in 100 ms. Writing: one in 0.25 ms, four times as fast.
+    made = session(*answer([b"a"] * 20, gap=MS // 4))
+    assert text(phase_row(made, 117 * MS, 80)) == "write   token 20 · 4.0× faster than reading"
+
+
+def test_a_pause_in_mid_stream_is_told() -> None:
+    made = session(*answer([b"a"] * 20))
+    assert "nothing for 5.0 s" in text(phase_row(made, 245 * MS + 5_000 * MS, 80))
+
+
+def test_a_limit_is_shown_with_the_count() -> None:
+    made = session(*answer([b"a"]), max_tokens=64)
+    assert "token 1 of at most 64" in text(phase_row(made, 112 * MS, 80))
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [("stop", "the model ended its turn"), ("length", "limit of tokens"), ("context", "the context is full")],
+)
+def test_every_ending_is_named(reason: Any, words: str) -> None:
+    made = session(*answer([b"a", b"b"]), finished(200 * MS, reason))
+    assert words in text(phase_row(made, 0, 120))
+
+
+def test_an_answer_of_reasoning_alone_has_no_first_answer() -> None:
+    made = session(taken(), token(1, 1, b"hm", thinking=True), finished(2))
+    assert "first answer none" in text(phase_row(made, 0, 120))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_is_too_long(width: int) -> None:
+    sessions = [
+        Session(sampling=Sampling()),
+        session(),
+        session(taken(), prompt(0, 5120, 96), progress(320 * MS, 4160, 5120, 96)),
+        session(*answer([b"a long piece of text that is cut"] * 20)),
+        session(*answer([b"a"] * 20), finished(300 * MS)),
+        session(*answer([b"a"] * 20), finished(300 * MS, "cancelled")),
+    ]
+    for made in sessions:
+        assert row_width(phase_row(made, 300 * MS, width)) <= width
+        for row in grid(figures(made, 300 * MS), width, 12):
+            assert row_width(row) <= max(width, 18)
+    assert row_width(key_row(width, letters=False)) <= max(width, 30)
+    name = "a name that is far too long for any header " * 3
+    context = gauge(412, 4096, width)
+    assert row_width(header_row(name, model_facts(ready(), False), context, width)) <= max(width, 18)
+
+
+def test_figures_by_hand() -> None:
+    # Taken at 0, first token at 112 ms, then every 7 ms: TTFT 112 ms, TPOT and all ITLs 7 ms, 142.9 tokens a second.
+    made = session(*answer([b"a"] * 20))
+    assert figures(made, 245 * MS) == Figures(
+        ttft="112 ms",
+        tpot="7.0 ms",
+        p50="7.0 ms",
+        p95="7.0 ms",
+        p99="7.0 ms",
+        now="143 tok/s",
+        write="143 tok/s",
+        read="1,000 tok/s",
+        slowdown="7.0×",
+        tokens="20",
+        elapsed="0.2 s",
+        seed="42",
+    )
+
+
+def test_without_a_run_every_figure_is_a_dash() -> None:
+    assert figures(session(), 0) == Figures()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_figures_keep_their_places(width: int) -> None:
+    few = grid(figures(session(*answer([b"a"])), 120 * MS), width, 12)
+    many = grid(figures(session(*answer([b"a"] * 500)), 5_000 * MS), width, 12)
+
+    def label_places(rows: list[Row]) -> list[int]:
+        return [text(row).index(label) for row in rows for label in LABELS.values() if label in text(row)]
+
+    assert label_places(few) == label_places(many)
+    assert len(few) == -(-12 // columns_for(width))
+
+
+def test_the_most_important_figures_stay_when_room_is_short() -> None:
+    shown = text(grid(Figures(), 78, 1)[0])
+    assert "TTFT" in shown
+    assert "TPOT" in shown
+
+
+def test_the_gauge_warns_in_words_too() -> None:
+    assert "full" in text(gauge(4090, 4096, 120))
+    assert "full" not in text(gauge(400, 4096, 120))
+    assert "░" not in text(gauge(4096, 4096, 80))
+    assert text(gauge(0, 0, 80)).endswith("0 / 0")
+
+
+def test_the_header_drops_facts_before_the_name() -> None:
+    facts = model_facts(ready(), False)
+    wide, narrow = (text(header_row("tiny", facts, gauge(1, 4096, width), width)) for width in (120, 40))
+    assert "tiny · Q4_1 · 92 MiB · CPU, 2 threads · ChatML" in wide
+    assert "tiny" in narrow
+    assert "CPU" not in narrow
+
+
+def test_a_model_without_a_template_says_so() -> None:
+    assert "no chat template, raw" in model_facts(ready(template=""), True)
+
+
+def test_bars_tell_their_parts_by_character() -> None:
+    assert text(bar(0.75, 0.25, 8)) == "▒▒████░░"
+    assert text(bar(0.0, 0.0, 4)) == "░░░░"
+    assert text(bar(1.0, 1.0, 4)) == "▒▒▒▒"
+
+
+def test_the_newest_token_is_made_visible() -> None:
+    made = session(*answer([b"a", b" \x1b[2J\xff"]))
+    assert text(newest_row(made)).strip() == '#2 " ␛[2J\\xff"   7.0 ms'
+    assert newest_row(session()) == ()
+    assert quoted(b"[/INST]\n") == '"[/INST]␊"'
+
+
+def test_every_key_is_shown_when_there_is_room() -> None:
+    shown = text(key_row(200, letters=False))
+    assert all(f"{key.display} {key.label}" in shown for key in KEYS)
+    assert "? help" in text(key_row(200, letters=True))
+    assert all(word in text(key_row(40, letters=False)) for word in ("stop", "help", "quit"))
+
+
+def test_the_plot_has_an_axis_a_median_and_marks_what_is_cut_off() -> None:
+    events = answer([b"a"] * 40)
+    made = session(*events, token(112 * MS + 39 * 7 * MS + 10_000 * MS, 41, b"x"))
+    assert made.run is not None
+    rows = [text(row) for row in plot_rows(made.run, Axis(), 80, 6)]
+    assert "median   7.0 ms" in rows[0]
+    assert "▲ off the scale, up to 10.0 s" in rows[0]
+    assert "▲" in rows[1]
+    assert rows[1].strip().startswith("30")  # four medians of 7 ms are 28
+    assert rows[-1].strip().startswith("0")
+    assert all(len(row) == 80 for row in rows[1:])
+
+
+def test_points_keep_their_place_until_the_axis_doubles() -> None:
+    assert [extent(count) for count in (0, 1, 32, 33, 64, 65, 1000)] == [32, 32, 32, 64, 64, 128, 1024]
+
+
+def test_no_plot_without_room() -> None:
+    made = session(*answer([b"a"] * 40))
+    assert made.run is not None
+    assert plot_rows(made.run, Axis(), 10, 6) == []
+    assert plot_rows(made.run, Axis(), 80, 2) == []
+
+
+def test_clip_and_spread_count_cells() -> None:
+    assert clip("你好世界", 5) == "你好…"
+    assert clip("abc", 3) == "abc"
+    assert clip("abc", 0) == ""
+    assert spread((("ab", ""),), (("cd", ""),), 6) == (("ab", ""), ("  ", ""), ("cd", ""))
+    assert spread((("ab", ""),), (("cd", ""),), 4) == (("ab", ""),)

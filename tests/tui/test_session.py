@@ -1,0 +1,159 @@
+"""What a session makes of events."""
+
+from decodescope.backends.events import Failed
+from decodescope.backends.requests import Message, Sampling
+from decodescope.tui.session import Phase, Session
+
+from .fakes import MS, answer, finished, loading, progress, prompt, ready, taken, token
+
+
+def session(**settings: object) -> Session:
+    made = Session(sampling=Sampling(), **settings)  # type: ignore[arg-type]
+    made.apply([ready()])
+    return made
+
+
+def test_phases_in_order() -> None:
+    made = Session(sampling=Sampling())
+    assert made.phase is Phase.LOADING
+    seen: list[Phase] = []
+    for event in (
+        loading(0.5),
+        loading(1.0),
+        ready(),
+        taken(),
+        prompt(10, 8),
+        progress(20, 8, 8),
+        token(30, 1, b"a"),
+        finished(40),
+    ):
+        made.apply([event])
+        seen.append(made.phase)
+    assert seen == [
+        Phase.LOADING,
+        Phase.WARMING_UP,
+        Phase.READY,
+        Phase.READY,
+        Phase.PREFILL,
+        Phase.PREFILL,
+        Phase.DECODE,
+        Phase.DONE,
+    ]
+
+
+def test_the_conversation_is_sent_with_its_answers() -> None:
+    made = session(system="be brief")
+    made.ask("one")
+    made.apply([*answer([b"first"]), finished(200 * MS)])
+    request = made.ask("two")
+    assert request.messages == (
+        Message("system", "be brief"),
+        Message("user", "one"),
+        Message("assistant", "first"),
+        Message("user", "two"),
+    )
+
+
+def test_a_turn_that_was_stopped_before_its_first_token_is_left_out() -> None:
+    made = session()
+    made.ask("one")
+    changes = made.apply([taken(), prompt(10, 8), finished(20, "cancelled")])
+    assert changes.ended == finished(20, "cancelled")
+    assert made.phase is Phase.CANCELLED
+    assert made.ask("two").messages == (Message("user", "two"),)
+
+
+def test_a_stopped_answer_stays_in_the_conversation() -> None:
+    made = session()
+    made.ask("one")
+    made.apply([*answer([b"fir"]), finished(200 * MS, "cancelled")])
+    assert [message.content for message in made.ask("two").messages] == ["one", "fir", "two"]
+
+
+def test_reasoning_is_no_part_of_the_answer() -> None:
+    made = session()
+    made.ask("one")
+    changes = made.apply([taken(), token(1, 1, b"hm", thinking=True), token(2, 2, b"yes"), finished(3)])
+    assert [(piece.text, piece.thinking) for piece in changes.pieces] == [("hm", True), ("yes", False)]
+    assert made.answer_text == "yes"
+
+
+def test_an_answer_of_reasoning_alone_can_be_copied() -> None:
+    made = session()
+    made.ask("one")
+    made.apply([taken(), token(1, 1, b"hm", thinking=True), finished(3)])
+    assert made.answer_text == "hm"
+
+
+def test_half_a_character_waits_and_ends_as_a_replacement() -> None:
+    made = session()
+    made.ask("one")
+    changes = made.apply([taken(), token(1, 1, b"\xf0"), token(2, 2, b"\x9f\xa6"), token(3, 3, b"\x99")])
+    assert [(piece.index, piece.text) for piece in changes.pieces] == [(3, "🦙")]
+    changes = made.apply([token(4, 4, b"\xf0"), finished(5)])
+    assert [piece.text for piece in changes.pieces] == ["�"]
+
+
+def test_the_pace_of_a_token_goes_with_its_text() -> None:
+    made = session()
+    made.ask("one")
+    slow = token(112 * MS + 9 * 7 * MS + 93 * MS, 11, b"x")  # 100 ms after the tenth, over medians of 7 ms: 14 times
+    changes = made.apply([*answer([b"a"] * 10), slow])
+    assert [piece.pace for piece in changes.pieces] == [0] * 10 + [3]
+
+
+def test_asking_again_forgets_the_answer_and_keeps_what_came_before() -> None:
+    made = session()
+    assert made.ask_again() is None
+    made.ask("one")
+    made.apply([*answer([b"first"]), finished(200 * MS)])
+    request = made.ask_again()
+    assert request is not None
+    assert request.messages == (Message("user", "one"),)
+    assert made.answer_text == ""
+
+
+def test_taking_back_removes_the_turn() -> None:
+    made = session()
+    assert made.take_back() is None
+    made.ask("one")
+    made.apply([*answer([b"first"]), finished(200 * MS)])
+    assert made.take_back() == "one"
+    assert made.turns == []
+    assert made.phase is Phase.READY
+
+
+def test_a_failed_generation_keeps_its_text_and_the_engine() -> None:
+    made = session()
+    made.ask("one")
+    changes = made.apply([*answer([b"par"]), Failed(t=300 * MS, stage="generate", what="Out of memory.")])
+    assert made.phase is Phase.FAILED
+    assert isinstance(changes.ended, Failed)
+    assert made.answer_text == "par"
+    made.ask("two")
+    assert made.failure is None
+
+
+def test_an_engine_that_dies_idle_ends_no_generation() -> None:
+    made = session()
+    changes = made.apply([Failed(t=1, stage="engine", what="Killed.")])
+    assert changes.ended is None
+    assert made.phase is Phase.GONE
+    made.clear()
+    assert made.failure is not None
+    made.engine_started()
+    assert made.starting
+    assert made.failure is None
+
+
+def test_raw_prompts_are_sent_as_they_stand() -> None:
+    assert session(raw=True).ask("Once upon").prompt == "Once upon"
+    without_template = Session(sampling=Sampling())
+    without_template.apply([ready(template="")])
+    assert without_template.ask("Once upon").prompt == "Once upon"
+
+
+def test_tokens_without_a_request_are_not_taken_in() -> None:
+    made = session()
+    assert made.apply([token(1, 1, b"late")]).pieces == []
+    assert made.phase is Phase.READY

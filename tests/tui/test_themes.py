@@ -1,0 +1,71 @@
+"""Themes, also switched in mid-run; colours that are missing."""
+
+import pytest
+from textual.color import Color
+
+from decodescope.tui.session import Phase
+from decodescope.tui.widgets.cells import Cells
+from decodescope.tui.widgets.counters import Counters
+from decodescope.tui.widgets.latency_plot import LatencyPlot
+
+from .fakes import answer, ready, tokens
+from .scope_app import Scope, default_options, scope
+
+
+def contrasts(running: Scope, kind: type[Cells]) -> set[float]:
+    """How far every drawn character of a widget stands out from what is behind it, in brightness from 0 to 1."""
+    widget = running.screen.query_one(kind)
+    found = set()
+    for y in range(widget.content_size.height):
+        for segment in widget.render_line(y):
+            style = segment.style
+            if segment.text.strip() and style is not None and style.color is not None and style.bgcolor is not None:
+                front, back = (Color(*color.get_truecolor()) for color in (style.color, style.bgcolor))
+                found.add(abs(front.brightness - back.brightness))
+    return found
+
+
+async def running_answer(running: Scope) -> None:
+    running.engine.play(ready())
+    await running.until(lambda: bool(running.engine.requests))
+    running.engine.play(*answer([b"word "] * 50))
+    await running.until(lambda: running.session.phase is Phase.DECODE)
+    await running.until(lambda: "median" in running.line(LatencyPlot))
+
+
+@pytest.mark.parametrize("other", ["textual-light", "nord", "solarized-light"])
+async def test_switching_in_mid_run_keeps_everything_readable(other: str) -> None:
+    async with scope(options=default_options(prompt="q", theme="textual-dark")) as running:
+        await running_answer(running)
+        for kind in (Counters, LatencyPlot):
+            assert min(contrasts(running, kind)) > 0.15
+        before = running.screen.query_one(Counters).render_line(0)
+        running.app.theme = other
+        await running.until(lambda: running.screen.query_one(Counters).render_line(0) != before)
+        for kind in (Counters, LatencyPlot):
+            assert min(contrasts(running, kind)) > 0.15
+        running.engine.play(*tokens(900_000_000, [b"x"] * 5, first=51))
+        await running.until(lambda: running.session.run is not None and running.session.run.token_count == 55)
+
+
+@pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])
+async def test_the_terminals_own_colours_are_left_to_the_terminal(theme: str) -> None:
+    async with scope(options=default_options(prompt="q", theme=theme)) as running:
+        await running_answer(running)
+        for kind in (Counters, LatencyPlot):
+            for y in range(2):
+                for segment in running.screen.query_one(kind).render_line(y):
+                    assert segment.style is not None
+                    assert segment.style.color is not None
+                    assert segment.style.color.triplet is None
+
+
+async def test_no_color_draws_in_shades_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with scope(options=default_options(prompt="q")) as running:
+        await running_answer(running)
+        for strip in running.app.screen._compositor.render_strips():
+            for segment in strip:
+                color = None if segment.style is None else segment.style.color
+                if color is not None:
+                    assert len(set(color.get_truecolor())) == 1

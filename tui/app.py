@@ -1,0 +1,111 @@
+"""The app: theme, keys, commands and the first screen."""
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from textual.app import App, SystemCommand
+from textual.driver import Driver
+from textual.screen import Screen
+
+from ..backends.contract import Backend
+from .engine_link import EngineLink, Launch
+from .history import History, default_path
+from .keys import KEYS
+from .options import ScopeOptions
+from .screens.scope import ScopeScreen
+from .terminal import NoTerminalError, Terminal, TerminalDriver, lower_priority
+
+__all__ = ["ScopeApp", "ScopeOptions", "run_scope"]
+
+EXIT_DONE = 0
+EXIT_CRASHED = 1
+EXIT_USAGE = 2
+EXIT_NOT_LOADED = 3
+
+_COMMANDS_OF_TEXTUAL = frozenset({"Theme", "Quit"})
+
+
+class ScopeApp(App[None]):
+    """Shows one scope."""
+
+    TITLE = "decodescope"
+
+    def __init__(
+        self,
+        options: ScopeOptions,
+        link: EngineLink,
+        history: History,
+        driver_class: type[Driver] | None = None,
+    ) -> None:
+        super().__init__(driver_class=driver_class)
+        self.animation_level = "none"
+        self._options = options
+        self._link = link
+        self._history = history
+        if options.theme is not None:
+            self.theme = options.theme
+
+    def get_default_screen(self) -> ScopeScreen:
+        """Begin with the scope."""
+        self.scope = ScopeScreen(self._options, self._link, self._history, self._congested)
+        return self.scope
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Offer everything that has a key, and the themes."""
+        yield from (command for command in super().get_system_commands(screen) if command.title in _COMMANDS_OF_TEXTUAL)
+        if isinstance(screen, ScopeScreen):
+            for key in KEYS:
+                if not key.action.startswith("app."):
+                    yield SystemCommand(
+                        f"{key.label.capitalize()} ({key.display})", key.help, getattr(screen, f"action_{key.action}")
+                    )
+
+    def action_help_quit(self) -> None:
+        """Stop the answer on Ctrl+C; otherwise say how to quit."""
+        if isinstance(self.screen, ScopeScreen) and self.screen.session.busy:
+            self.screen.action_stop()
+        else:
+            self.notify("Press ctrl+q to quit.", markup=False)
+
+    def _congested(self) -> bool:
+        return isinstance(self._driver, TerminalDriver) and self._driver.congested
+
+
+def run_scope(options: ScopeOptions) -> int:
+    """Open the scope on the terminal and return the exit code when it is closed.
+
+    0: closed by the user. 1: the app crashed; the traceback is on stderr. 2: there is no terminal. 3: the model could
+    not be loaded. 128 + n: ended by signal n. The terminal is restored and the engine ended in every case.
+    """
+
+    def launch() -> Backend:
+        from ..backends.launch import launch as launch_engine
+
+        return launch_engine(options.model, options.settings)
+
+    return run_app(options, launch)
+
+
+def run_app(options: ScopeOptions, launch: Launch) -> int:
+    """Do as ``run_scope`` with engines from ``launch``."""
+    link = EngineLink(launch, lower_priority)
+    try:
+        terminal = Terminal()
+        terminal.open()
+    except NoTerminalError as error:
+        sys.stderr.write(f"decodescope: {error} `decodescope run` needs none.\n")
+        return EXIT_USAGE
+    with terminal:
+        app = ScopeApp(options, link, History(default_path()), TerminalDriver)
+        terminal.watch(app)
+        try:
+            app.run()
+        finally:
+            link.close()
+    if terminal.exit_code is not None:
+        return terminal.exit_code
+    if app.return_code:
+        return EXIT_CRASHED
+    failure = app.scope.session.failure
+    return EXIT_NOT_LOADED if failure is not None and failure.stage == "load" else EXIT_DONE

@@ -1,0 +1,62 @@
+"""The engine that the scope talks to, and the reader of its events."""
+
+from collections.abc import Callable
+
+from ..backends.contract import Backend
+from ..backends.events import Event
+from ..backends.requests import Request
+from .feed import Feed
+
+Launch = Callable[[], Backend]
+
+
+class EngineLink:
+    """One engine at a time; starting another one ends the last."""
+
+    def __init__(self, launch: Launch, after_launch: Callable[[], None] | None = None) -> None:
+        """``after_launch`` is called whenever an engine has been started."""
+        self._launch = launch
+        self._after_launch = after_launch
+        self._backend: Backend | None = None
+        self._feed: Feed | None = None
+
+    def start(self, on_readable: Callable[[], None]) -> None:
+        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something. Raises OSError
+        when there can be no process."""
+        self.close()
+        self._backend = self._launch()
+        self._feed = Feed(self._backend, on_readable)
+        if self._after_launch is not None:
+            self._after_launch()
+
+    def receive(self) -> list[Event]:
+        """Return what has arrived."""
+        return [] if self._backend is None else self._backend.receive(0.0)
+
+    def rearm(self) -> None:
+        """Look for more after a frame."""
+        if self._feed is not None:
+            self._feed.rearm()
+
+    def generate(self, request: Request) -> None:
+        """Ask for a generation."""
+        if self._backend is not None:
+            self._backend.generate(request)
+
+    def cancel(self) -> None:
+        """End the running generation."""
+        if self._backend is not None:
+            self._backend.cancel()
+
+    def stop_reading(self) -> None:
+        """Leave the event loop; before it closes."""
+        if self._feed is not None:
+            self._feed.stop()
+            self._feed = None
+
+    def close(self) -> None:
+        """End the engine. Harmless when repeated."""
+        self.stop_reading()
+        if self._backend is not None:
+            self._backend.close()
+            self._backend = None

@@ -1,0 +1,66 @@
+"""Every key of the scope in one place: bindings, key bar, command palette and help are made from this table."""
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One thing that a key does."""
+
+    key: str
+    """As Textual names it. Acts whatever has the focus."""
+    action: str
+    label: str
+    """One word for the key bar."""
+    help: str
+    """One sentence."""
+    display: str
+    letter: str = ""
+    """A single key that does the same while the prompt box has no focus."""
+    in_bar: bool = True
+
+
+KEYS = (
+    Key("escape", "stop", "stop", "Stop the answer.", "esc"),
+    Key("ctrl+r", "again", "again", "Answer the last prompt again; start the engine again if it is gone.", "^r", "r"),
+    Key("f2", "edit", "edit", "Take the last prompt back into the prompt box and change it.", "f2", "e"),
+    Key("ctrl+t", "tokens", "tokens", "Show or hide the table of tokens.", "^t", "t"),
+    Key("ctrl+y", "copy", "copy", "Copy the last answer to the clipboard.", "^y", "y"),
+    Key("ctrl+s", "save", "save", "Save the last answer as a file in the current directory.", "^s", "s"),
+    Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l"),
+    Key("f1", "help", "help", "Show the keys and what the figures mean.", "f1", "question_mark"),
+    Key("ctrl+p", "app.command_palette", "commands", "Find a command, or change the theme.", "^p"),
+    Key("ctrl+q", "app.quit", "quit", "Quit.", "^q"),
+)
+
+BOX_KEYS = (
+    ("enter", "Send the prompt."),
+    ("^j", "New line; also shift+enter or alt+enter where the terminal tells them apart."),
+    ("up, down", "On the first or last line: earlier and later prompts."),
+    ("tab", "Move between the prompt box, the conversation and the tokens."),
+)
+
+READING_KEYS = (
+    ("up, down", "Scroll; so do page up, page down and the mouse wheel. The text then stays where it is."),
+    ("end", "Follow the newest text again."),
+    ("enter", "Go back to the prompt box."),
+)
+
+
+def bindings() -> list[Binding]:
+    """Return the bindings of the scope's screen."""
+    made: list[Binding] = []
+    for key in KEYS:
+        if key.action.startswith("app."):
+            continue  # bound by the app itself
+        made.append(Binding(key.key, key.action, key.help, show=False, priority=True))
+        if key.letter:
+            made.append(Binding(key.letter, key.action, key.help, show=False))
+    return made
+
+
+def letter_display(key: Key) -> str:
+    """Return the letter of a key as printed on it."""
+    return "?" if key.letter == "question_mark" else key.letter

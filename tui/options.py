@@ -1,0 +1,29 @@
+"""What the scope is started with."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..backends.requests import EngineSettings, Sampling
+
+if TYPE_CHECKING:
+    from ..backends.launch import Source
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeOptions:
+    """One model and how it is to be asked."""
+
+    model: "Source"
+    settings: EngineSettings = field(default_factory=EngineSettings)
+    sampling: Sampling = field(default_factory=Sampling)
+    max_tokens: int = -1
+    """-1: until the model stops or the context is full."""
+    stop: tuple[str, ...] = ()
+    system: str | None = None
+    """The system prompt."""
+    raw: bool = False
+    """Complete the prompt as it stands, without the chat template."""
+    prompt: str | None = None
+    """Asked as soon as the model is ready."""
+    theme: str | None = None
+    """Name of a theme of Textual's; None: the default."""

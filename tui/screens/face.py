@@ -1,0 +1,124 @@
+"""Draws a session on the widgets of the scope, and no more than the terminal takes."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ..history import History
+from ..session import Phase, Piece, Session
+from ..widgets.counters import Counters
+from ..widgets.failure_panel import FailurePanel
+from ..widgets.header import Header
+from ..widgets.kept import KeptStatic
+from ..widgets.key_bar import KeyBar
+from ..widgets.latency_plot import LatencyPlot
+from ..widgets.newest_token import NewestToken
+from ..widgets.phase_line import PhaseLine
+from ..widgets.prompt_box import PromptBox
+from .wording import failure_hint
+
+if TYPE_CHECKING:
+    from .reading import Reading
+
+_PLOT_SHARE = 0.01
+"""Of one core, while a generation is under way."""
+_PLOT_WAIT_SECONDS = 2.0
+
+
+class Face:
+    """Two paces: ``frame`` for what follows every token, ``slow`` for what is read at leisure."""
+
+    def __init__(
+        self,
+        session: Session,
+        model_name: str,
+        history: History,
+        congested: Callable[[], bool],
+        retry: Callable[[], None],
+    ) -> None:
+        """``congested`` says whether the terminal has yet to take earlier frames; ``retry`` is called when something
+        has been held back for that reason, to have ``all`` called a little later."""
+        self._session = session
+        self._model_name = model_name
+        self._congested = congested
+        self._retry = retry
+        self._pieces: list[Piece] = []
+        self.clock: Callable[[], int] = time.perf_counter_ns
+        """The engine's clock."""
+        self._plot_due = 0.0
+        self._drawn_phase: Phase | None = None
+        self.header = Header()
+        self.failure = FailurePanel()
+        self.legend = KeptStatic(id="legend", markup=False)
+        self.newest = NewestToken()
+        self.phase = PhaseLine()
+        self.counters = Counters()
+        self.plot = LatencyPlot()
+        self.box = PromptBox(history)
+        self.key_bar = KeyBar()
+        self.reading: Reading | None = None
+        """The conversation and the tokens, once they are there."""
+
+    def add(self, pieces: Sequence[Piece]) -> None:
+        """Take text to be shown with the next frame."""
+        self._pieces += pieces
+
+    def flush_text(self) -> None:
+        """Hand all text to the conversation now, as before its end is marked."""
+        if self._pieces and self.reading is not None:
+            self.reading.append(self._pieces)
+            self._pieces = []
+
+    def frame(self) -> None:
+        """Draw what changes with every token."""
+        if self._held_back():
+            return
+        self.flush_text()
+        # The newest token carries its number: while tokens come, the line of the phase need not follow each one.
+        if self._session.phase is not Phase.DECODE or self._drawn_phase is not Phase.DECODE:
+            self._drawn_phase = self._session.phase
+            self.phase.show(self._session, self.clock())
+        self.newest.show(self._session)
+
+    def slow(self) -> None:
+        """Draw the figures, the gauge, the tokens and the plot."""
+        if self._held_back():
+            return
+        now = self.clock()
+        session = self._session
+        self.phase.show(session, now)
+        self.counters.show(session, now)
+        name = self._model_name if session.model is None else session.model.name
+        used = 0 if session.run is None else session.run.context_used
+        self.header.show(name, session.model, used, raw=session.raw)
+        if self.reading is not None:
+            self.reading.draw(session.run)
+            self._draw_plot()
+
+    def _draw_plot(self) -> None:
+        # A picture takes milliseconds: the dearer it is, the longer the next one waits; the last one is always drawn.
+        began = time.perf_counter()
+        if self._session.busy and began < self._plot_due:
+            return
+        self.plot.show(self._session.run)
+        ended = time.perf_counter()
+        self._plot_due = ended + min((ended - began) / _PLOT_SHARE, _PLOT_WAIT_SECONDS)
+
+    def all(self) -> None:
+        """Draw everything."""
+        if self._held_back():
+            return
+        self.frame()
+        self.slow()
+        self.keys(letters=not self.box.has_focus)
+        self.failure.show(self._session.failure, failure_hint(self._session))
+
+    def keys(self, *, letters: bool) -> None:
+        """Draw the keys; ``letters``: single letters work now."""
+        self.key_bar.show(letters=letters)
+
+    def _held_back(self) -> bool:
+        if not self._congested():
+            return False
+        self._retry()
+        return True

@@ -1,0 +1,364 @@
+"""The scope: one model, one conversation, everything measured."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from ...backends.events import Failed, Finished
+from ...backends.requests import Request
+from ...backends.text import visible
+from ..answer_file import save_answer
+from ..engine_link import EngineLink
+from ..history import History
+from ..keys import bindings
+from ..options import ScopeOptions
+from ..plotting import curve
+from ..session import Changes, Phase, Session
+from ..widgets.cells import Cells
+from ..widgets.kept import KeptDrawing, KeptHorizontal
+from ..widgets.prompt_box import PromptBox
+from .face import Face
+from .help import HelpScreen
+from .room import counter_lines, plot_lines
+from .wording import answer_note
+
+if TYPE_CHECKING:
+    from ..conversation.view import Conversation
+
+_SLOW_SECONDS = 0.5
+_RETRY_SECONDS = 0.25
+
+
+class ScopeScreen(KeptDrawing, Screen[None]):
+    """Owns the session; widgets draw it and answer with messages."""
+
+    AUTO_FOCUS = "PromptBox"
+    HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (100, "-narrow"), (140, "-wide")]  # noqa: RUF012 (Textual's declaration)
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]  # noqa: RUF012
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(),
+        Binding("enter", "focus_prompt", "Go to the prompt box.", show=False),
+    ]
+
+    DEFAULT_CSS = """
+    ScopeScreen {
+        layout: vertical;
+        & #stage { height: 1fr; }
+        & TokenTable { display: none; width: 1fr; }
+        &.-tokens TokenTable { display: block; }
+        &.-tokens.-wide TokenTable { width: 60; border-left: solid $foreground 20%; }
+        &.-tokens.-narrow Conversation, &.-tokens.-slim Conversation { display: none; }
+        & #strip, & PhaseLine, & Counters, & LatencyPlot { background: $surface; }
+        & #strip { height: 1; }
+        & #legend { width: auto; padding: 0 0 0 1; color: $text-muted; }
+        &.-slim #legend { display: none; }
+        & #prompt-line { height: auto; padding: 1 1 0 1; }
+        &.-short #prompt-line { padding: 0 1; }
+        & #prompt-sign { width: 2; }
+    }
+    """
+
+    def __init__(
+        self, options: ScopeOptions, link: EngineLink, history: History, congested: Callable[[], bool]
+    ) -> None:
+        """``congested`` says whether the terminal has yet to take earlier frames."""
+        super().__init__()
+        self._options = options
+        self._link = link
+        self._history = history
+        self.session = Session(
+            sampling=options.sampling,
+            max_tokens=options.max_tokens,
+            stop=options.stop,
+            system=options.system,
+            raw=options.raw,
+        )
+        self._face = Face(self.session, options.model.name, history, congested, self._draw_later)
+        self._draws_later = False
+        self._waiting_prompt = options.prompt
+        """Asked as soon as the model is ready; in the conversation already."""
+        self._after_end = ""
+        """The action to take when the running generation has ended."""
+
+    def compose(self) -> ComposeResult:
+        """Lay out what needs no heavy import."""
+        face = self._face
+        yield face.header
+        yield KeptHorizontal(id="stage")
+        yield face.failure
+        with KeptHorizontal(id="strip"):
+            yield face.legend
+            yield face.newest
+        yield face.phase
+        yield face.counters
+        yield face.plot
+        with KeptHorizontal(id="prompt-line"):
+            sign = Cells(id="prompt-sign")
+            sign.show_rows([(("❯", "accent"),)])
+            yield sign
+            yield face.box
+        yield face.key_bar
+
+    def on_mount(self) -> None:
+        """Show the first frame, then begin with what takes time."""
+        self._slow_timer = self.set_interval(_SLOW_SECONDS, self._draw_slow, pause=True)
+        self.call_after_refresh(self._begin)
+
+    async def _begin(self) -> None:
+        self._start_engine()
+        from .reading import Reading
+
+        reading = Reading()
+        await reading.mount(self.query_one("#stage"))
+        self._face.reading = reading
+        self._face.legend.update(reading.legend)
+        if self._waiting_prompt is not None:
+            reading.conversation.add_user(self._waiting_prompt)
+        self._face.all()
+        self._ask_waiting()
+        if self._history.problem:
+            self._say(self._history.problem, "warning")
+        self.run_worker(asyncio.to_thread(curve.preload))
+
+    def on_unmount(self) -> None:
+        """Leave the event loop, which closes soon."""
+        self._link.stop_reading()
+
+    @property
+    def _conversation(self) -> "Conversation | None":
+        return None if self._face.reading is None else self._face.reading.conversation
+
+    def _say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
+        self.notify(visible(text, keep_lines=True), severity=severity, markup=False)
+
+    # The engine
+
+    def _start_engine(self) -> None:
+        self.session.engine_started()
+        self._slow_timer.resume()
+        try:
+            self._link.start(self._readable)
+        except OSError as error:
+            what = "The engine's process cannot be started."
+            failed = Failed(t=time.perf_counter_ns(), stage="load", what=what, reason=str(error))
+            self._take_in(self.session.apply([failed]))
+
+    def _readable(self) -> None:
+        # In the screen's own message loop an exception ends the app; the event loop would only log it.
+        self.call_next(self._read)
+
+    def _read(self) -> None:
+        self._take_in(self.session.apply(self._link.receive()))
+        self._link.rearm()
+
+    def _take_in(self, changes: Changes) -> None:
+        for log in changes.logs:
+            if log.level != "info":
+                self._say(log.text, log.level)
+        self._face.add(changes.pieces)
+        if changes.ended is not None:
+            self._generation_ended(changes.ended)
+        if changes.became_ready:
+            self._model_is_ready()
+        if changes.ended is not None or changes.became_ready or self.session.phase is Phase.GONE:
+            self._face.all()
+        else:
+            self._face.frame()
+        self._ask_waiting()
+
+    def _model_is_ready(self) -> None:
+        model = self.session.model
+        if model is None:
+            return
+        if model.context_note:
+            self._say(model.context_note)
+        if not model.template and not self._options.raw:
+            self._say("The model has no chat template: prompts are completed as they stand.", "warning")
+
+    def _generation_ended(self, ended: Finished | Failed) -> None:
+        self._face.flush_text()
+        if self._conversation is not None:
+            run = self.session.run
+            self._conversation.end_answer(answer_note(ended, 0 if run is None else run.token_count))
+        action, self._after_end = self._after_end, ""
+        if action:
+            self.call_next(self.run_action, action)
+
+    def _ask_waiting(self) -> None:
+        ready = self.session.model is not None and not self.session.busy and self.session.phase is not Phase.GONE
+        if self._waiting_prompt is not None and self._conversation is not None and ready:
+            prompt, self._waiting_prompt = self._waiting_prompt, None
+            self._generate(self.session.ask(prompt))
+
+    def _generate(self, request: Request) -> None:
+        if self._conversation is not None:
+            self._conversation.begin_answer()
+        self._slow_timer.resume()
+        self._link.generate(request)
+        self._face.all()
+
+    # Drawing
+
+    def _draw_slow(self) -> None:
+        if not (self.session.busy or self.session.starting):
+            self._slow_timer.pause()
+        self._face.slow()
+
+    def _draw_later(self) -> None:
+        if not self._draws_later:
+            self._draws_later = True
+            self.set_timer(_RETRY_SECONDS, self._draw_held_back)
+
+    def _draw_held_back(self) -> None:
+        self._draws_later = False
+        self._face.all()
+
+    @on(Cells.Resized)
+    def _lay_out_again(self) -> None:
+        self._face.all()
+
+    def on_resize(self) -> None:
+        """Share the height out."""
+        width, height = self.size
+        self._face.counters.styles.height = counter_lines(width, height)
+        self._face.plot.styles.height = plot_lines(height)
+
+    @on(PromptBox.FocusChanged)
+    def _show_keys(self, message: PromptBox.FocusChanged) -> None:
+        self._face.keys(letters=not message.focused)
+
+    # What the user asks for
+
+    @on(PromptBox.Sent)
+    def _sent(self, message: PromptBox.Sent) -> None:
+        if self.session.busy:
+            self._say("The answer is still being written: esc stops it, then enter sends.", "warning")
+        elif self.session.phase is Phase.GONE:
+            self._say("There is no engine: ^r starts it again, then enter sends.", "warning")
+        elif self._waiting_prompt is not None:
+            self._say("A prompt is waiting for the model already: esc takes it back.", "warning")
+        else:
+            self._history.add(message.prompt)
+            if self._history.problem:
+                self._say(self._history.problem, "warning")
+                self._history.problem = None
+            self._face.box.fill("")
+            self._waiting_prompt = message.prompt
+            if self._conversation is not None:
+                self._conversation.add_user(message.prompt)
+            self._ask_waiting()
+
+    def _ends_first(self, action: str) -> bool:
+        """Whether a generation has to end before ``action``; it is stopped, and the action follows."""
+        if not self.session.busy:
+            return False
+        self._after_end = action
+        self._link.cancel()
+        return True
+
+    def _take_waiting_back(self) -> bool:
+        if self._waiting_prompt is None:
+            return False
+        prompt, self._waiting_prompt = self._waiting_prompt, None
+        if self._conversation is not None:
+            self._conversation.drop_last_turn()
+        self._fill_box(prompt)
+        return True
+
+    def _fill_box(self, prompt: str) -> None:
+        box = self._face.box
+        box.fill(prompt)
+        box.focus()
+
+    def action_stop(self) -> None:
+        """Stop the answer; while the model loads take the waiting prompt back; else go to the prompt box."""
+        if self.session.busy:
+            self._after_end = ""
+            self._link.cancel()
+        elif not self._take_waiting_back():
+            self._face.box.focus()
+
+    def action_focus_prompt(self) -> None:
+        """Go to the prompt box."""
+        self._face.box.focus()
+
+    def action_again(self) -> None:
+        """Answer the last prompt again; start an engine where there is none."""
+        if self.session.phase is Phase.GONE:
+            self._start_engine()
+            self._face.all()
+        elif self.session.starting:
+            self._say("The model is still being loaded.")
+        elif not self._ends_first("again"):
+            request = self.session.ask_again()
+            if request is None:
+                self._say("There is nothing to answer again yet.")
+            else:
+                if self._conversation is not None and self.session.last_prompt is not None:
+                    self._conversation.drop_last_turn()
+                    self._conversation.add_user(self.session.last_prompt)
+                self._generate(request)
+
+    def action_edit(self) -> None:
+        """Take the last prompt back into the box."""
+        if self._ends_first("edit") or self._take_waiting_back():
+            return
+        prompt = self.session.take_back()
+        if prompt is None:
+            self._say("There is no prompt to edit yet.")
+            return
+        if self._conversation is not None:
+            self._conversation.drop_last_turn()
+        self._fill_box(prompt)
+        self._face.all()
+
+    def action_clear(self) -> None:
+        """Begin a new conversation."""
+        if self._ends_first("clear"):
+            return
+        self._waiting_prompt = None
+        self.session.clear()
+        if self._conversation is not None:
+            self._conversation.clear()
+        self._face.all()
+
+    def action_tokens(self) -> None:
+        """Show or hide the table of tokens."""
+        shown = not self.has_class("-tokens")
+        self.set_class(shown, "-tokens")
+        if self._face.reading is not None and shown:
+            self._face.reading.tokens.show(self.session.run)
+        self._face.all()
+
+    def action_copy(self) -> None:
+        """Copy the last answer."""
+        text = self.session.answer_text
+        if not text:
+            self._say("There is no answer to copy yet.")
+            return
+        self.app.copy_to_clipboard(text)
+        self._say(f"Copied {len(text):,} characters to the clipboard.")
+
+    def action_save(self) -> None:
+        """Save the last answer."""
+        text = self.session.answer_text
+        if not text:
+            self._say("There is no answer to save yet.")
+            return
+        try:
+            path = save_answer(text, self.session.last_prompt or "", Path.cwd())
+        except OSError as error:
+            self._say(f"The answer cannot be saved here: {error}", "error")
+        else:
+            self._say(f"Saved as {path}")
+
+    def action_help(self) -> None:
+        """Show the keys and what the figures mean."""
+        self.app.push_screen(HelpScreen())

@@ -1,0 +1,269 @@
+"""What is known about the model, the conversation and the generation that is under way; no drawing."""
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING, assert_never
+
+from ..backends.events import (
+    Event,
+    Failed,
+    Finished,
+    LoadProgress,
+    Log,
+    ModelReady,
+    PrefillProgress,
+    PromptReady,
+    RequestTaken,
+    Token,
+)
+from ..backends.requests import Message, Request, Sampling
+from ..backends.text import TextStream
+
+if TYPE_CHECKING:
+    from ..metrics.run import Run
+
+
+class Phase(Enum):
+    """Where the scope stands."""
+
+    LOADING = auto()
+    WARMING_UP = auto()
+    READY = auto()
+    WAITING = auto()
+    """Asked; the engine has not yet said how long the prompt is."""
+    PREFILL = auto()
+    DECODE = auto()
+    DONE = auto()
+    CANCELLED = auto()
+    FAILED = auto()
+    """The generation failed; the engine takes the next request."""
+    GONE = auto()
+    """There is no engine any more."""
+
+
+BUSY = frozenset({Phase.WAITING, Phase.PREFILL, Phase.DECODE})
+STARTING = frozenset({Phase.LOADING, Phase.WARMING_UP})
+
+
+@dataclass(slots=True)
+class Turn:
+    """One prompt and what came of it."""
+
+    prompt: str
+    answer: str | None = None
+    """The answer without reasoning; None while there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Text that became readable."""
+
+    index: int
+    """The token that it belongs to, from 1."""
+    text: str
+    pace: int
+    """``metrics.pace.Pace`` of that token."""
+    thinking: bool
+
+
+@dataclass(slots=True)
+class Changes:
+    """What a batch of events changed."""
+
+    pieces: list[Piece] = field(default_factory=list)
+    logs: list[Log] = field(default_factory=list)
+    ended: Finished | Failed | None = None
+    """The generation that was under way has ended."""
+    became_ready: bool = False
+
+
+class Session:
+    """Applies events; owns no clock, no process and no widget."""
+
+    def __init__(
+        self,
+        *,
+        sampling: Sampling,
+        max_tokens: int = -1,
+        stop: tuple[str, ...] = (),
+        system: str | None = None,
+        raw: bool = False,
+    ) -> None:
+        self._sampling = sampling
+        self.max_tokens = max_tokens
+        self._stop = stop
+        self._system = system
+        self._asked_raw = raw
+        self.turns: list[Turn] = []
+        self.phase = Phase.LOADING
+        self.model: ModelReady | None = None
+        self.load_fraction = 0.0
+        self.run: Run | None = None
+        self.failure: Failed | None = None
+        self._stream = TextStream()
+        self._paces = bytearray()
+        self._thinking = bytearray()
+        self._answer: list[str] = []
+        self._thoughts: list[str] = []
+
+    @property
+    def raw(self) -> bool:
+        """Whether prompts are completed as they stand: asked for, or the model has no chat template."""
+        return self._asked_raw or (self.model is not None and not self.model.template)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a generation is under way."""
+        return self.phase in BUSY
+
+    @property
+    def starting(self) -> bool:
+        """Whether the model is being loaded or warmed up."""
+        return self.phase in STARTING
+
+    @property
+    def answer_text(self) -> str:
+        """The last answer as it was generated, without reasoning; the reasoning when there is nothing else."""
+        return "".join(self._answer) or "".join(self._thoughts)
+
+    @property
+    def last_prompt(self) -> str | None:
+        """What was asked last."""
+        return self.turns[-1].prompt if self.turns else None
+
+    def engine_started(self) -> None:
+        """Wait for an engine to load; the conversation stays."""
+        self.phase = Phase.LOADING
+        self.model = None
+        self.load_fraction = 0.0
+        self.failure = None
+
+    def ask(self, prompt: str) -> Request:
+        """Begin a turn and return what to ask the engine.
+
+        A turn that has no answer (stopped or failed before its first token) is left out of what the model reads:
+        chat templates refuse two user turns in a row.
+        """
+        self.turns.append(Turn(prompt))
+        return self._begin()
+
+    def ask_again(self) -> Request | None:
+        """Begin the last turn anew; None when there is none."""
+        if not self.turns:
+            return None
+        self.turns[-1].answer = None
+        return self._begin()
+
+    def take_back(self) -> str | None:
+        """Remove the last turn and return its prompt; None when there is none."""
+        if not self.turns:
+            return None
+        self._forget_answer()
+        if self.phase is not Phase.GONE:
+            self.phase = Phase.READY
+        return self.turns.pop().prompt
+
+    def clear(self) -> None:
+        """Forget the conversation and the last run."""
+        self.turns.clear()
+        self._forget_answer()
+        if self.phase not in STARTING and self.phase is not Phase.GONE:
+            self.phase = Phase.READY
+
+    def _begin(self) -> Request:
+        self._forget_answer()
+        self.phase = Phase.WAITING
+        if self.raw:
+            return Request(
+                prompt=self.turns[-1].prompt, sampling=self._sampling, max_tokens=self.max_tokens, stop=self._stop
+            )
+        messages = [Message("system", self._system)] if self._system else []
+        for turn in self.turns[:-1]:
+            if turn.answer is not None:
+                messages += [Message("user", turn.prompt), Message("assistant", turn.answer)]
+        messages.append(Message("user", self.turns[-1].prompt))
+        return Request(messages=tuple(messages), sampling=self._sampling, max_tokens=self.max_tokens, stop=self._stop)
+
+    def _forget_answer(self) -> None:
+        self.run = None
+        if self.phase is not Phase.GONE:
+            self.failure = None
+        self._stream = TextStream()
+        self._paces.clear()
+        self._thinking.clear()
+        self._answer.clear()
+        self._thoughts.clear()
+
+    def apply(self, events: list[Event]) -> Changes:
+        """Take in events in order and say what changed."""
+        changes = Changes()
+        for event in events:
+            self._apply(event, changes)
+        return changes
+
+    def _apply(self, event: Event, changes: Changes) -> None:
+        match event:
+            case LoadProgress():
+                self.load_fraction = event.fraction
+                self.phase = Phase.WARMING_UP if event.fraction >= 1 else Phase.LOADING
+            case ModelReady():
+                self.model = event
+                self.phase = Phase.READY
+                changes.became_ready = True
+            case Log():
+                changes.logs.append(event)
+            case RequestTaken():
+                self.run = _new_run(event)
+            case PromptReady() | PrefillProgress():
+                self._to_run(event)
+                self.phase = Phase.PREFILL
+            case Token():
+                self._token(event, changes)
+            case Finished():
+                self._to_run(event)
+                self._end(event, self._stream.finish(event), changes)
+                self.phase = Phase.CANCELLED if event.reason == "cancelled" else Phase.DONE
+            case Failed():
+                self._failed(event, changes)
+            case _:
+                assert_never(event)
+
+    def _to_run(self, event: Event) -> None:
+        if self.run is not None:
+            self.run.apply(event)
+
+    def _token(self, token: Token, changes: Changes) -> None:
+        if self.run is None:
+            return
+        self.run.apply(token)
+        self.phase = Phase.DECODE
+        self._paces.append(self.run.last_pace)
+        self._thinking.append(token.thinking)
+        self._show(self._stream.feed(token), changes)
+
+    def _failed(self, failed: Failed, changes: Changes) -> None:
+        self.failure = failed
+        if self.busy:
+            self._to_run(failed)
+            self._end(failed, self._stream.flush(), changes)
+        self.phase = Phase.FAILED if failed.stage == "generate" else Phase.GONE
+
+    def _end(self, end: Finished | Failed, rest: list[tuple[int, str]], changes: Changes) -> None:
+        self._show(rest, changes)
+        changes.ended = end
+        if self.turns and self._paces:
+            self.turns[-1].answer = "".join(self._answer)
+
+    def _show(self, fragments: list[tuple[int, str]], changes: Changes) -> None:
+        for index, text in fragments:
+            at = min(index, len(self._paces)) - 1
+            thinking = bool(self._thinking[at]) if at >= 0 else False
+            (self._thoughts if thinking else self._answer).append(text)
+            changes.pieces.append(Piece(index, text, self._paces[at] if at >= 0 else 0, thinking))
+
+
+def _new_run(taken: RequestTaken) -> "Run":
+    # numpy is loaded when the first run begins and not before the first frame.
+    from ..metrics.run import Run
+
+    return Run(taken)

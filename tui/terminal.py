@@ -1,0 +1,180 @@
+"""The terminal: keys from it, frames to it, and its state restored whatever happens."""
+
+import os
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Callable
+from types import FrameType, TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, TextIO
+
+from textual.drivers.linux_driver import LinuxDriver
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+_SCREEN_NICE = 19
+_EXIT_DEADLINE = 3.0
+_FRAMES_IN_QUEUE = 3
+_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+
+RESTORE = (
+    "\x1b[<u"  # kitty's keyboard protocol; before the alternate screen is left, which has a stack of its own
+    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?1016l"  # mouse
+    "\x1b[?2004l\x1b[?1004l\x1b[?2048l\x1b[?2026l"  # bracketed paste, focus, resize reports, synchronised output
+    "\x1b[?7h\x1b[0m\x1b[?1049l\x1b[?25h"  # line wrap, colours, alternate screen, cursor
+)
+
+
+class NoTerminalError(Exception):
+    """There is no terminal to draw on or to read keys from."""
+
+
+def lower_priority() -> None:
+    """Let the calling thread, which draws, step back behind the engines. On Linux priority belongs to the thread; where
+    it belongs to the whole process nothing is done, since engines started later would inherit it."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _SCREEN_NICE)
+
+
+class _Output:
+    """A text file to the terminal that outlives the terminal: once it is gone, writing does nothing but tell so."""
+
+    def __init__(self, file: TextIO, on_lost: Callable[[], None]) -> None:
+        self._file = file
+        self._on_lost = on_lost
+        self._lost = False
+
+    def write(self, text: str) -> int:
+        self._attempt(lambda: self._file.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._attempt(self._file.flush)
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def isatty(self) -> bool:
+        return self._file.isatty()
+
+    def _attempt(self, action: Callable[[], object]) -> None:
+        if self._lost:
+            return
+        try:
+            action()
+        except OSError:
+            self._lost = True
+            self._on_lost()
+
+
+class TerminalDriver(LinuxDriver):
+    """Textual's driver, on the terminal that a ``Terminal`` has found."""
+
+    def __init__(self, app: "App[Any]", **settings: Any) -> None:
+        super().__init__(app, **settings)
+        terminal = Terminal.current
+        if terminal is not None:
+            self._file = terminal.output  # type: ignore[assignment]
+
+    @property
+    def congested(self) -> bool:
+        """Whether the terminal has yet to take several frames."""
+        return self._writer_thread is not None and self._writer_thread._queue.qsize() >= _FRAMES_IN_QUEUE
+
+
+class Terminal:
+    """For the time of an app: opens the terminal where stdin or stderr is something else, and ends the app on SIGTERM,
+    SIGHUP and a lost terminal. An app that does not end by itself is ended after a deadline, the terminal restored.
+
+    First ``open``, then enter.
+    """
+
+    current: "Terminal | None" = None
+
+    def __init__(self) -> None:
+        self.exit_code: int | None = None
+        """128 + the signal that ended the app; None otherwise."""
+        self._app: App[Any] | None = None
+        self._handlers: dict[signal.Signals, Any] = {}
+        self._opened: TextIO | None = None
+        self.output: _Output
+
+    def open(self) -> None:
+        """Find the terminal. Raises NoTerminalError."""
+        _keys_from_terminal()
+        file: TextIO | None = sys.__stderr__
+        if file is None or not file.isatty():
+            file = self._opened = _open_terminal("w")
+        self.output = _Output(file, self._lost)
+        self._attributes = termios.tcgetattr(0)
+
+    def __enter__(self) -> Self:
+        for ending in _ENDING_SIGNALS:
+            self._handlers[ending] = signal.signal(ending, self._ended_by)
+        Terminal.current = self
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        Terminal.current = None
+        for ending, handler in self._handlers.items():
+            signal.signal(ending, handler)
+        if error is not None:
+            self._restore()
+        if self._opened is not None:
+            self._opened.close()
+
+    def watch(self, app: "App[Any]") -> None:
+        """End this app when the terminal or a signal says so."""
+        self._app = app
+
+    def _ended_by(self, number: int, frame: FrameType | None) -> None:
+        self._end(128 + number)
+
+    def _lost(self) -> None:
+        self._end(128 + signal.SIGHUP)
+
+    def _end(self, code: int) -> None:
+        asked_before, self.exit_code = self.exit_code is not None, code
+        loop = None if self._app is None else self._app._loop
+        if asked_before or self._app is None or loop is None:
+            self._end_at_once()
+        else:
+            deadline = threading.Timer(_EXIT_DEADLINE, self._end_at_once)
+            deadline.daemon = True
+            deadline.start()
+            loop.call_soon_threadsafe(self._app.exit)
+
+    def _end_at_once(self) -> None:
+        self._restore()
+        os._exit(self.exit_code or 1)
+
+    def _restore(self) -> None:
+        try:
+            # A description of its own, so that not blocking here changes nothing for whoever shares the terminal.
+            fd = os.open("/dev/tty", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+            os.write(fd, RESTORE.encode())
+            termios.tcsetattr(fd, termios.TCSANOW, self._attributes)
+            os.close(fd)
+        except (OSError, termios.error):
+            return  # the terminal is gone: there is nothing left to restore
+
+
+def _open_terminal(mode: Literal["r", "w"]) -> TextIO:
+    try:
+        return open("/dev/tty", mode, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise NoTerminalError(f"There is no terminal: {error.strerror}.") from error
+
+
+def _keys_from_terminal() -> None:
+    """Make the terminal stdin where stdin is something else: a prompt may have come through it."""
+    if sys.__stdin__ is not None and not sys.__stdin__.closed and os.isatty(0):
+        return
+    with _open_terminal("r") as keys:
+        os.dup2(keys.fileno(), 0)
+    if sys.__stdin__ is None or sys.__stdin__.closed:
+        sys.__stdin__ = sys.stdin = open(0, closefd=False)  # type: ignore[misc] # noqa: SIM115

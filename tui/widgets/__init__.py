@@ -1,0 +1,1 @@
+"""What the scope's screen is made of."""

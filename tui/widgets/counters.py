@@ -1,0 +1,119 @@
+"""The figures of the run, in a grid whose places never move."""
+
+from dataclasses import dataclass
+
+from .. import numbers
+from ..session import Session
+from .cells import Cells, Row
+from .phase_line import slowdown
+
+_CELL_AT_LEAST = 18
+_CELL_AT_MOST = 22
+_GAP = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """All figures as text, at one moment."""
+
+    ttft: str = numbers.MISSING
+    tpot: str = numbers.MISSING
+    p50: str = numbers.MISSING
+    p95: str = numbers.MISSING
+    p99: str = numbers.MISSING
+    now: str = numbers.MISSING
+    write: str = numbers.MISSING
+    read: str = numbers.MISSING
+    slowdown: str = numbers.MISSING
+    tokens: str = numbers.MISSING
+    elapsed: str = numbers.MISSING
+    seed: str = numbers.MISSING
+
+
+LABELS = {
+    "ttft": "TTFT",
+    "tpot": "TPOT",
+    "p50": "ITL p50",
+    "p95": "ITL p95",
+    "p99": "ITL p99",
+    "now": "now",
+    "write": "write",
+    "read": "read",
+    "slowdown": "slowdown",
+    "tokens": "tokens",
+    "elapsed": "elapsed",
+    "seed": "seed",
+}
+
+_ORDER_BY_COLUMNS = {
+    # Related figures stand side by side in a wide grid and below each other in a narrow one.
+    6: ("ttft", "tpot", "p50", "p95", "p99", "tokens", "read", "write", "now", "slowdown", "elapsed", "seed"),
+    4: ("ttft", "tpot", "write", "now", "p50", "p95", "p99", "read", "tokens", "elapsed", "slowdown", "seed"),
+}
+_ORDER = ("ttft", "tpot", "write", "p50", "p95", "p99", "read", "now", "tokens", "elapsed", "slowdown", "seed")
+_EMPHASISED = frozenset({"ttft", "tpot", "write", "read"})
+
+
+def figures(session: Session, now: int) -> Figures:
+    """Return the figures of the session's run at ``now`` (ns, the engine's clock)."""
+    run = session.run
+    if run is None:
+        return Figures()
+    gaps = run.percentiles
+    until = now if run.end is None else run.end.t
+    return Figures(
+        ttft=numbers.milliseconds(run.ttft_ns),
+        tpot=numbers.milliseconds(run.tpot_ns),
+        p50=numbers.milliseconds(None if gaps is None else gaps.p50),
+        p95=numbers.milliseconds(None if gaps is None else gaps.p95),
+        p99=numbers.milliseconds(None if gaps is None else gaps.p99),
+        now=numbers.rate(run.recent_decode_rate() if run.end is None else None),
+        write=numbers.rate(run.decode_rate),
+        read=numbers.rate(run.prefill_rate),
+        slowdown=numbers.times(slowdown(session)),
+        tokens=numbers.count(run.token_count),
+        elapsed=numbers.seconds(until - run.taken.t),
+        seed=str(run.taken.seed),
+    )
+
+
+def columns_for(width: int) -> int:
+    """Return how many columns fit: 1, 2, 3, 4, 6 or 12."""
+    fitting = (width + _GAP) // (_CELL_AT_LEAST + _GAP)
+    return max(columns for columns in (1, 2, 3, 4, 6, 12) if columns <= max(fitting, 1))
+
+
+def rows_for(width: int) -> int:
+    """Return how many lines all figures take."""
+    return -(-len(LABELS) // columns_for(width))
+
+
+def grid(shown: Figures, width: int, height: int) -> list[Row]:
+    """Return the lines; when there are fewer than needed, the last figures are left out."""
+    columns = columns_for(width)
+    order = _ORDER_BY_COLUMNS.get(columns, _ORDER)
+    cell = min((width + _GAP) // columns - _GAP, _CELL_AT_MOST)
+    rows: list[Row] = []
+    for start in range(0, min(len(order), columns * height), columns):
+        spans: list[tuple[str, str]] = []
+        for name in order[start : start + columns]:
+            label, value = LABELS[name], getattr(shown, name)
+            gap = " " * _GAP if spans else ""
+            spans.append((f"{gap}{label} ", "dim"))
+            role = "dim" if value == numbers.MISSING else "strong" if name in _EMPHASISED else ""
+            spans.append((f"{value:>{max(cell - len(label) - 1, 0)}}", role))
+        rows.append(tuple(spans))
+    return rows
+
+
+class Counters(Cells):
+    """As many lines as the figures need."""
+
+    DEFAULT_CSS = """
+    Counters { padding: 0 1; }
+    """
+
+    def show(self, session: Session, now: int) -> None:
+        """Draw the session's figures at ``now`` (ns, the engine's clock)."""
+        width, height = self.content_size
+        self.show_rows(grid(figures(session, now), width, height))

@@ -1,0 +1,177 @@
+"""The line that says what is going on: loading, reading, writing, or how it ended."""
+
+from collections.abc import Sequence
+from typing import assert_never
+
+from ...backends.events import Failed, Finished
+from ...backends.text import visible
+from .. import numbers
+from ..session import Phase, Session
+from .cells import Cells, Row, clip
+
+_BAR_CELLS_AT_MOST = 40
+_LABEL_CELLS = 8
+
+_ENDINGS = {
+    "stop": "the model ended its turn",
+    "length": "the limit of tokens is reached",
+    "context": "the context is full",
+    "cancelled": "stopped",
+}
+
+
+def bar(done: float, cached: float, cells: int) -> Row:
+    """Return a bar: ``cached`` and ``done`` are fractions of the whole, ``cached`` being the part of ``done`` that
+    needed no work. The kinds differ in their character, not only in colour."""
+    cached_cells = round(cached * cells)
+    done_cells = max(round(done * cells), cached_cells)
+    return (
+        ("▒" * cached_cells, "dim"),
+        ("█" * (done_cells - cached_cells), "accent"),
+        ("░" * (cells - done_cells), "track"),
+    )
+
+
+def phase_row(session: Session, now: int, width: int) -> Row:
+    """Return the line for a session at ``now`` (ns, the engine's clock)."""
+    match session.phase:
+        case Phase.LOADING:
+            return _with_bar("load", session.load_fraction, 0.0, f"{session.load_fraction:4.0%} of the model", width)
+        case Phase.WARMING_UP:
+            return _with_bar("load", 1.0, 0.0, "100% · warming up", width)
+        case Phase.READY:
+            return _line("ready", "dim", _ready(session), width)
+        case Phase.WAITING:
+            return _line("read", "accent", "waiting for the engine", width)
+        case Phase.PREFILL:
+            return _prefill(session, width)
+        case Phase.DECODE:
+            return _decode(session, now, width)
+        case Phase.DONE:
+            return _parts("done", "good", _outcome(session), width)
+        case Phase.CANCELLED:
+            return _parts("stopped", "warn", _outcome(session), width)
+        case Phase.FAILED | Phase.GONE:
+            return _line("failed", "bad", _failure(session), width)
+        case _:
+            assert_never(session.phase)
+
+
+def _line(label: str, role: str, text: str, width: int) -> Row:
+    return ((f"{label:<{_LABEL_CELLS}}", role), (clip(text, width - _LABEL_CELLS), ""))
+
+
+def _parts(label: str, role: str, parts: Sequence[str], width: int) -> Row:
+    """As many of the parts as fit, the first in any case."""
+    shown = list(parts)
+    while len(shown) > 1 and len(" · ".join(shown)) > width - _LABEL_CELLS:
+        shown.pop()
+    return _line(label, role, " · ".join(shown), width)
+
+
+def _with_bar(label: str, done: float, cached: float, text: str, width: int) -> Row:
+    room = width - _LABEL_CELLS - len(text) - 2
+    cells = min(max(room, 0), _BAR_CELLS_AT_MOST)
+    if cells < 6:
+        return _line(label, "accent", text, width)
+    return ((f"{label:<{_LABEL_CELLS}}", "accent"), *bar(done, cached, cells), (f"  {text}", ""))
+
+
+def _ready(session: Session) -> str:
+    if session.model is None:
+        return ""
+    loaded = f"loaded in {numbers.seconds(session.model.load_ns)}"
+    return f"{loaded}, warmed up in {numbers.seconds(session.model.warmup_ns)}"
+
+
+def _prefill(session: Session, width: int) -> Row:
+    run = session.run
+    if run is None or run.prompt is None:
+        return _line("read", "accent", "", width)
+    total = len(run.prompt.tokens)
+    cached = run.prompt.cached
+    processed = cached if run.progress is None else run.progress.processed
+    parts = [
+        f"{processed:>{len(numbers.count(total))},} / {total:,} tokens" + (f", {cached:,} cached" if cached else "")
+    ]
+    rate = run.prefill_rate
+    if rate is not None:
+        parts += [f"{numbers.rate(rate):>11}", f"{numbers.seconds((total - processed) / rate * 1e9):>5} left"]
+    if session.model is not None and session.model.progress == "micro-batch" and width >= 100:
+        parts.append(f"in steps of {session.model.micro_batch:,}")
+    while len(parts) > 1 and len(" · ".join(parts)) > width - _LABEL_CELLS:
+        parts.pop()
+    whole = max(total, 1)
+    return _with_bar("read", processed / whole, cached / whole, " · ".join(parts), width)
+
+
+def slowdown(session: Session) -> float | None:
+    """Return how many times longer a token takes to write than to read; None without both."""
+    run = session.run
+    if run is None:
+        return None
+    reading, writing = run.prefill_rate, run.decode_rate
+    return None if reading is None or writing is None else reading / writing
+
+
+def against_reading(session: Session) -> str | None:
+    """Return ``slowdown`` in words."""
+    factor = slowdown(session)
+    if factor is None:
+        return None
+    if factor < 1:
+        return f"{numbers.times(1 / factor)} faster than reading"
+    return f"{numbers.times(factor)} slower than reading"
+
+
+def _decode(session: Session, now: int, width: int) -> Row:
+    run = session.run
+    if run is None:
+        return _line("write", "accent", "", width)
+    limit = session.max_tokens
+    parts = [f"token {run.token_count:,}" + (f" of at most {limit:,}" if limit > 0 else "")]
+    waited = now - int(run.token_times[-1])
+    median = run.running_median_ns
+    if median is not None and waited > max(20 * median, 1e9):
+        parts.append(f"nothing for {numbers.seconds(waited)}")
+    elif (comparison := against_reading(session)) is not None:
+        parts.append(comparison)
+    return _parts("write", "accent", parts, width)
+
+
+def _outcome(session: Session) -> list[str]:
+    run = session.run
+    if run is None:
+        return []
+    end = run.end
+    reason = _ENDINGS[end.reason] if isinstance(end, Finished) else ""
+    if run.token_count == 0:
+        return [f"{reason} before the first token"]
+    parts = [f"{run.token_count:,} token{'' if run.token_count == 1 else 's'} in {numbers.seconds(run.e2e_ns)}"]
+    if session.phase is not Phase.CANCELLED:
+        parts.append(reason)
+    if run.thinking.any():
+        ttfa = run.ttfa_ns
+        parts.append(f"first answer {'none' if ttfa is None else 'after ' + numbers.milliseconds(ttfa)}")
+    elif (comparison := against_reading(session)) is not None:
+        parts.append(comparison)
+    return parts
+
+
+def _failure(session: Session) -> str:
+    failed = session.failure
+    if not isinstance(failed, Failed):
+        return ""
+    return visible(failed.what)
+
+
+class PhaseLine(Cells):
+    """One line."""
+
+    DEFAULT_CSS = """
+    PhaseLine { padding: 0 1; }
+    """
+
+    def show(self, session: Session, now: int) -> None:
+        """Draw the session's phase at ``now`` (ns, the engine's clock)."""
+        self.show_rows([phase_row(session, now, self.content_size.width)])

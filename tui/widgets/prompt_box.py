@@ -1,0 +1,96 @@
+"""Where prompts are typed."""
+
+from textual import events
+from textual.message import Message
+from textual.widgets import TextArea
+
+from ...backends.text import visible
+from ..history import History
+from .kept import KeptDrawing
+
+_NEW_LINE_KEYS = frozenset(
+    {"ctrl+j", "newline", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r", "alt+\r", "ctrl+\r"}
+)
+"""Under both names that Textual gives them, by kitty's protocol and by xterm's."""
+
+
+class PromptBox(KeptDrawing, TextArea):
+    """Several lines; Enter sends, up and down on the first and last line go through earlier prompts."""
+
+    DEFAULT_CSS = """
+    PromptBox {
+        height: auto;
+        max-height: 6;
+        border: none;
+        padding: 0;
+        background: $background;
+        & .text-area--cursor-line { background: $background; }
+        & .text-area--placeholder { color: $text-muted; }
+        &:focus { border: none; }
+    }
+    """
+
+    class Sent(Message):
+        """A prompt was sent; the box still holds it."""
+
+        def __init__(self, prompt: str) -> None:
+            super().__init__()
+            self.prompt = prompt
+
+    class FocusChanged(Message):
+        """The box got or lost the focus."""
+
+        def __init__(self, focused: bool) -> None:
+            super().__init__()
+            self.focused = focused
+
+    def __init__(self, history: History, *, id: str | None = None) -> None:
+        super().__init__(id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
+        self._history = history
+        self.cursor_blink = False
+        self.highlight_cursor_line = False
+        self.placeholder = "Ask something: enter sends, ^j begins a new line"
+
+    def fill(self, text: str) -> None:
+        """Replace what is in the box; characters that could command the terminal are made visible."""
+        self.text = visible(text.replace("\r\n", "\n").replace("\r", "\n"), keep_lines=True)
+        self.move_cursor(self.document.end)
+
+    async def _on_key(self, event: events.Key) -> None:
+        if event.key == "enter":
+            event.stop()
+            event.prevent_default()
+            if self.text.strip():
+                self.post_message(self.Sent(self.text))
+        elif event.key in _NEW_LINE_KEYS:
+            event.stop()
+            event.prevent_default()
+            self.insert("\n", maintain_selection_offset=False)
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        event.stop()
+        pasted = event.text.replace("\r\n", "\n").replace("\r", "\n")
+        self.insert(visible(pasted, keep_lines=True), maintain_selection_offset=False)
+
+    def action_cursor_up(self, select: bool = False) -> None:
+        """Move up; on the first line to the earlier prompt."""
+        if select or not self.cursor_at_first_line:
+            super().action_cursor_up(select)
+        elif (earlier := self._history.earlier(self.text)) is not None:
+            self.fill(earlier)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        """Move down; on the last line to the later prompt."""
+        if select or not self.cursor_at_last_line:
+            super().action_cursor_down(select)
+        elif (later := self._history.later()) is not None:
+            self.fill(later)
+
+    def on_focus(self) -> None:
+        """Tell the screen."""
+        self.post_message(self.FocusChanged(True))
+
+    def on_blur(self) -> None:
+        """Tell the screen."""
+        self.post_message(self.FocusChanged(False))
