@@ -70,6 +70,9 @@ class Scheduler:
         self._batch = llama_cpp.llama_batch_init(self._capacity, 0, 1)
         for slot in range(self._capacity):
             self._batch.n_seq_id[slot] = 1
+        # Each access to a member makes a pointer object anew; the arrays themselves stay where they are.
+        self._token, self._pos, self._logits = self._batch.token, self._batch.pos, self._batch.logits
+        self._sequence_ids = [self._batch.seq_id[slot] for slot in range(self._capacity)]
         self._rollback = rollback
         self._watch = DecodeWatch(context)
         self.sequences: list[Sequence] = []
@@ -119,26 +122,32 @@ class Scheduler:
 
     def _fill(self) -> list[tuple[Sequence, int, int]]:
         """Put pending tokens into the batch; return (sequence, how many, position of its logits or -1)."""
-        batch, used = self._batch, 0
+        used = 0
         shares: list[tuple[Sequence, int, int]] = []
-        for sequence in sorted(self.sequences, key=lambda sequence: sequence.in_prefill):
+        token, pos, logits, sequence_ids = self._token, self._pos, self._logits, self._sequence_ids
+        for sequence in self._decoding_first():
             count = min(sequence.pending, self._capacity - used)
             if count <= 0:
                 continue
             first = sequence.computed
             for offset in range(count):
                 slot = used + offset
-                batch.token[slot] = sequence.tokens[first + offset]
-                batch.pos[slot] = first + offset
-                batch.seq_id[slot][0] = sequence.number
-                batch.logits[slot] = 0
+                token[slot] = sequence.tokens[first + offset]
+                pos[slot] = first + offset
+                sequence_ids[slot][0] = sequence.number
+                logits[slot] = 0
             used += count
             complete = count == sequence.pending
             if complete:
-                batch.logits[used - 1] = 1
+                logits[used - 1] = 1
             shares.append((sequence, count, used - 1 if complete else -1))
-        batch.n_tokens = used
+        self._batch.n_tokens = used
         return shares
+
+    def _decoding_first(self) -> list[Sequence]:
+        if len(self.sequences) == 1:
+            return self.sequences
+        return sorted(self.sequences, key=lambda sequence: sequence.in_prefill)
 
     def _decode(self) -> int:
         status: int = llama_cpp.llama_decode(self._context, self._batch)

@@ -14,6 +14,7 @@ class Vocabulary:
     def __init__(self, model: Any) -> None:
         self._vocab = llama_cpp.llama_model_get_vocab(model)
         self._buffer = ctypes.create_string_buffer(_PIECE_BYTES)
+        self._pieces: dict[int, bytes] = {}
         self.size: int = llama_cpp.llama_vocab_n_tokens(self._vocab)
         self.bos: int = llama_cpp.llama_vocab_bos(self._vocab)
         self.eos: int = llama_cpp.llama_vocab_eos(self._vocab)
@@ -48,7 +49,10 @@ class Vocabulary:
 
     def piece(self, token: int) -> bytes:
         """The bytes that ``token`` adds to the text; empty for a control token."""
-        return self._piece(token, special=False)
+        piece = self._pieces.get(token)
+        if piece is None:
+            piece = self._pieces[token] = self._piece(token, special=False)
+        return piece
 
     def control_piece(self, token: int) -> bytes:
         """The bytes of ``token``, control tokens spelled out."""

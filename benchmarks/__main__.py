@@ -1,0 +1,36 @@
+"""Measure and print: ``python -m benchmarks [NAME]…``; without names, everything."""
+
+import platform
+from collections.abc import Callable
+
+import click
+
+from . import THREADS, engine_speed, screen_cost
+from .figures import Figure, table
+
+BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
+    "bare": engine_speed.against_bare,
+    "stock": engine_speed.against_stock,
+    "cancel": engine_speed.cancelling,
+    "screen": screen_cost.cost_to_the_generation,
+    "machine": screen_cost.cost_to_the_machine,
+    "start": screen_cost.starting,
+    "flood": screen_cost.flood,
+}
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(list(BENCHMARKS)), metavar="[NAME]...")
+def main(names: tuple[str, ...]) -> None:
+    """Measure what the program promises. NAME: bare, stock, cancel, screen, machine, start, flood."""
+    figures: list[Figure] = []
+    load = screen_cost.load_average()
+    for name in names or BENCHMARKS:
+        click.echo(f"measuring: {name} …", err=True)
+        figures += BENCHMARKS[name]()
+    click.echo(table(figures))
+    click.echo(f"\n{platform.machine()}, {THREADS} CPUs, load before: {load}; ratios are medians of interleaved pairs.")
+
+
+if __name__ == "__main__":
+    main()
