@@ -20,7 +20,10 @@ from .wording import failure_hint
 if TYPE_CHECKING:
     from .reading import Reading
 
-_PLOT_SHARE = 0.01
+_NEWEST_SECONDS = 0.2
+"""Between two drawings of the newest token, which stands far from the text: a frame that draws both draws what is
+between them too."""
+_PLOT_SHARE = 0.005
 """Of one core, while a generation is under way."""
 _PLOT_WAIT_SECONDS = 2.0
 
@@ -46,6 +49,7 @@ class Face:
         self.clock: Callable[[], int] = time.perf_counter_ns
         """The engine's clock."""
         self._plot_due = 0.0
+        self._newest_due = 0.0
         self._drawn_phase: Phase | None = None
         self.header = Header()
         self.failure = FailurePanel()
@@ -74,11 +78,18 @@ class Face:
         if self._held_back():
             return
         self.flush_text()
-        # The newest token carries its number: while tokens come, the line of the phase need not follow each one.
-        if self._session.phase is not Phase.DECODE or self._drawn_phase is not Phase.DECODE:
+        decoding = self._session.phase is Phase.DECODE
+        if decoding and self._drawn_phase is not Phase.DECODE:
+            # The first token brings figures with it.
+            self._drawn_phase = Phase.DECODE
+            self.slow()
+        elif not decoding:
             self._drawn_phase = self._session.phase
             self.phase.show(self._session, self.clock())
-        self.newest.show(self._session)
+        now = time.perf_counter()
+        if not decoding or now >= self._newest_due:
+            self._newest_due = now + _NEWEST_SECONDS
+            self.newest.show(self._session)
 
     def slow(self) -> None:
         """Draw the figures, the gauge, the tokens and the plot."""
