@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from ..backends.contract import Backend
 
-FRAME_SECONDS = 0.1
+FRAME_SECONDS = 0.11
 
 
 class Feed:

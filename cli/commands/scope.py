@@ -1,5 +1,6 @@
 """The scope itself: what ``decodescope`` does when no command is named."""
 
+import gc
 import os
 import sys
 from typing import Any
@@ -68,6 +69,8 @@ def _obstacle() -> str | None:
 
 
 def _open(options: GenerationOptions, prompt: str | None, theme: str | None, messages: Messages) -> int:
+    # Importing makes many objects and no garbage; the screen turns collection on again once it is there.
+    gc.disable()
     from ...backends.launch import resolve
     from ...models.errors import ModelError
     from ...tui.app import run_scope

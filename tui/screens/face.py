@@ -98,6 +98,7 @@ class Face:
         now = self.clock()
         session = self._session
         self.phase.show(session, now)
+        self.newest.show(session)
         self.counters.show(session, now)
         name = self._model_name if session.model is None else session.model.name
         used = 0 if session.run is None else session.run.context_used

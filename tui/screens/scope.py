@@ -1,6 +1,7 @@
 """The scope: one model, one conversation, everything measured."""
 
 import asyncio
+import gc
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ..conversation.view import Conversation
 
 _SLOW_SECONDS = 0.5
+_COLLECTION_THRESHOLDS = (10_000, 20, 20)
 _RETRY_SECONDS = 0.25
 
 
@@ -126,6 +128,10 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         if self._history.problem:
             self._say(self._history.problem, "warning")
         self.run_worker(asyncio.to_thread(curve.preload))
+        # What has been made so far stays: collections need not look at it again and again.
+        gc.freeze()
+        gc.set_threshold(*_COLLECTION_THRESHOLDS)
+        gc.enable()
 
     def on_unmount(self) -> None:
         """Leave the event loop, which closes soon."""
