@@ -1,0 +1,119 @@
+"""Tiny models with random weights and the demo model's vocabulary: for what the demo model itself cannot show."""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from ..models.gguf_files import F32, Tensor, Value, gguf, tensor_bytes
+
+_FIXED_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+_STRING, _ARRAY = 8, 9
+_VOCABULARY = 49_152
+_WIDTH = 64
+
+
+def _value_end(data: bytes, at: int, kind: int) -> int:
+    if kind == _STRING:
+        return at + 8 + int(struct.unpack_from("<Q", data, at)[0])
+    if kind == _ARRAY:
+        entry, count = struct.unpack_from("<IQ", data, at)
+        at += 12
+        if entry in _FIXED_SIZES:
+            return at + int(count) * _FIXED_SIZES[entry]
+        for _ in range(count):
+            at = _value_end(data, at, entry)
+        return at
+    return at + _FIXED_SIZES[kind]
+
+
+def _pairs(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield key and raw value, type number included, of a GGUF file's metadata."""
+    (count,) = struct.unpack_from("<Q", data, 16)
+    at = 24
+    for _ in range(count):
+        (length,) = struct.unpack_from("<Q", data, at)
+        key = data[at + 8 : at + 8 + length].decode()
+        at += 8 + length
+        (kind,) = struct.unpack_from("<I", data, at)
+        end = _value_end(data, at + 4, kind)
+        yield key, data[at:end]
+        at = end
+
+
+def _write(
+    path: Path, demo: Path, own: dict[str, Value], tensors: list[Tensor], changes: dict[str, Value | None]
+) -> Path:
+    metadata: dict[str, Value] = dict(own)
+    metadata |= {key: raw for key, raw in _pairs(demo.read_bytes()) if key.startswith("tokenizer.")}
+    for key, value in changes.items():
+        if value is None:
+            metadata.pop(key)
+        else:
+            metadata[key] = value
+    content = gguf(metadata, tensors)
+    size = sum(-(-tensor_bytes(tensor) // 32) * 32 for tensor in tensors)
+    weights = np.random.default_rng(7).normal(0, 0.3, size // 4).astype("<f4").tobytes()
+    path.write_bytes(content[:-size] + weights)
+    return path
+
+
+def tiny_llama(path: Path, demo: Path, changes: dict[str, Value | None] | None = None) -> Path:
+    """A dense transformer of one layer; ``changes`` to its metadata, ``None`` removes a key."""
+    own: dict[str, Value] = {
+        "general.architecture": "llama",
+        "llama.context_length": 512,
+        "llama.embedding_length": _WIDTH,
+        "llama.block_count": 1,
+        "llama.feed_forward_length": 2 * _WIDTH,
+        "llama.attention.head_count": 2,
+        "llama.attention.head_count_kv": 2,
+        "llama.attention.layer_norm_rms_epsilon": 1e-5,
+    }
+    square = (_WIDTH, _WIDTH)
+    tensors: list[Tensor] = [
+        ("token_embd.weight", (_WIDTH, _VOCABULARY), F32),
+        ("output_norm.weight", (_WIDTH,), F32),
+        ("blk.0.attn_norm.weight", (_WIDTH,), F32),
+        ("blk.0.ffn_norm.weight", (_WIDTH,), F32),
+        *((f"blk.0.attn_{name}.weight", square, F32) for name in ("q", "k", "v", "output")),
+        ("blk.0.ffn_gate.weight", (_WIDTH, 2 * _WIDTH), F32),
+        ("blk.0.ffn_up.weight", (_WIDTH, 2 * _WIDTH), F32),
+        ("blk.0.ffn_down.weight", (2 * _WIDTH, _WIDTH), F32),
+    ]
+    return _write(path, demo, own, tensors, changes or {})
+
+
+def tiny_mamba(path: Path, demo: Path) -> Path:
+    """A recurrent model of two layers, whose state cannot be rolled back."""
+    inner, state, rank, window = 2 * _WIDTH, 16, 4, 4
+    own: dict[str, Value] = {
+        "general.architecture": "mamba",
+        "mamba.context_length": 512,
+        "mamba.embedding_length": _WIDTH,
+        "mamba.feed_forward_length": 0,
+        "mamba.attention.head_count": 0,
+        "mamba.block_count": 2,
+        "mamba.ssm.conv_kernel": window,
+        "mamba.ssm.inner_size": inner,
+        "mamba.ssm.state_size": state,
+        "mamba.ssm.time_step_rank": rank,
+        "mamba.attention.layer_norm_rms_epsilon": 1e-5,
+    }
+    tensors: list[Tensor] = [("token_embd.weight", (_WIDTH, _VOCABULARY), F32), ("output_norm.weight", (_WIDTH,), F32)]
+    for layer in range(2):
+        shapes: dict[str, tuple[int, ...]] = {
+            "attn_norm.weight": (_WIDTH,),
+            "ssm_in.weight": (_WIDTH, 2 * inner),
+            "ssm_conv1d.weight": (window, inner),
+            "ssm_conv1d.bias": (inner,),
+            "ssm_x.weight": (inner, rank + 2 * state),
+            "ssm_dt.weight": (rank, inner),
+            "ssm_dt.bias": (inner,),
+            "ssm_a": (state, inner),
+            "ssm_d": (inner,),
+            "ssm_out.weight": (inner, _WIDTH),
+        }
+        tensors += [(f"blk.{layer}.{name}", shape, F32) for name, shape in shapes.items()]
+    return _write(path, demo, own, tensors, {})
