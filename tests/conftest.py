@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,21 @@ _FOREIGN_PREFIXES = ("XDG_", "HF_", "HUGGINGFACE_", "OLLAMA_", "LLAMA_", "LMSTUD
 _FOREIGN = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "LINES", "SSH_CONNECTION", "SSH_TTY", "TMUX", "STY")
 DEADLINE_SECONDS = 120
 """For what must end by itself: long enough for any machine, so that only a hang is caught."""
+
+
+def _default_signals() -> None:
+    """Let programs under test hear signals, also when the tests run in the background or under nohup, which ignore some."""
+    for number, handler in (
+        (signal.SIGINT, signal.default_int_handler),
+        (signal.SIGQUIT, signal.SIG_DFL),
+        (signal.SIGHUP, signal.SIG_DFL),
+        (signal.SIGTERM, signal.SIG_DFL),
+    ):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+_default_signals()
 
 
 @pytest.fixture(autouse=True)
