@@ -20,7 +20,7 @@ DEADLINE_SECONDS = 120
 
 
 def _default_signals() -> None:
-    """Let programs under test hear signals, also when the tests run in the background or under nohup, which ignore some."""
+    """Let programs under test hear signals, even where the tests run in the background or under nohup."""
     for number, handler in (
         (signal.SIGINT, signal.default_int_handler),
         (signal.SIGQUIT, signal.SIG_DFL),
