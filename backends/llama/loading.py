@@ -126,7 +126,8 @@ def open_context(model: Any, settings: EngineSettings, size: ContextSize, log: N
             log.complaints or "llama.cpp gave no reason.",
             "Try a smaller -c, another cache type (-ctk, -ctv) or -fa on.",
         )
-    return LoadedContext(context, threads, batch, parameters.n_ubatch)
+    # llama.cpp cuts both to the context.
+    return LoadedContext(context, threads, llama_cpp.llama_n_batch(context), llama_cpp.llama_n_ubatch(context))
 
 
 def used_devices(settings: EngineSettings) -> list[Device]:

@@ -240,6 +240,14 @@ def test_native_reasons_reach_the_reader(open_llama: Open, demo_path: Path, tmp_
     assert "blk.0.attn_k.weight" in failed.reason
 
 
+@pytest.mark.parametrize("settings", [{"context": 1}, {"batch": 1, "micro_batch": 1, "context": 300}])
+def test_the_smallest_sizes_work(open_llama: Open, settings: dict[str, int]) -> None:
+    engine = open_llama(**settings)
+    assert engine.load().context == settings["context"]
+    end = engine.ask("hi", max_tokens=2)[-1]
+    assert isinstance(end, Failed if settings["context"] == 1 else Finished)
+
+
 def test_a_context_beyond_the_training_says_so(open_llama: Open) -> None:
     ready = open_llama(context=9000).load()
     assert "8,192" in ready.context_note
