@@ -278,7 +278,7 @@ def test_closed_standard_streams_do_not_matter(tmp_path: Path) -> None:
         from decodescope.backends.events import Finished
         from decodescope.backends.requests import EngineSettings, Request
         backend = launch(resolve(sys.argv[1]), EngineSettings())
-        backend.generate(Request(prompt="x"))
+        backend.generate(Request(prompt="x", max_tokens=3))
         events = []
         while not any(isinstance(event, Finished) for event in events) and not backend.closed:
             events += backend.receive(60)
