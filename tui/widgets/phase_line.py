@@ -19,6 +19,8 @@ _ENDINGS = {
     "cancelled": "stopped",
 }
 
+_FEWEST_READ = 16
+
 
 def bar(done: float, cached: float, cells: int) -> Row:
     """Return a bar: ``cached`` and ``done`` are fractions of the whole, ``cached`` being the part of ``done`` that
@@ -106,9 +108,12 @@ def _prefill(session: Session, width: int) -> Row:
 
 
 def slowdown(session: Session) -> float | None:
-    """Return how many times longer a token takes to write than to read; None without both."""
+    """Return how many times longer a token takes to write than to read; None without both.
+
+    A handful of prompt tokens, as after a cached prompt, is computed like written ones and says nothing of reading.
+    """
     run = session.run
-    if run is None:
+    if run is None or (run.evaluated_tokens or 0) < _FEWEST_READ:
         return None
     reading, writing = run.prefill_rate, run.decode_rate
     return None if reading is None or writing is None else reading / writing
