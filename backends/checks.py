@@ -2,6 +2,8 @@
 
 from .requests import EngineSettings
 
+_INT32 = 2**31 - 1
+_MOST_THREADS = 512  # GGML_MAX_N_THREADS, ggml.h
 _FLOAT_CACHES = ("f32", "f16", "bf16")
 
 
@@ -17,14 +19,16 @@ def check_settings(settings: EngineSettings) -> list[str]:
             f"A V cache of type {settings.cache_type_v} (-ctv) needs flash attention:"
             " leave out -fa off, or use -ctv f16."
         )
-    for name, value, least in (
-        ("The context (-c)", settings.context, 0),
-        ("The batch (-b)", settings.batch, 1),
-        ("The micro-batch (-ub)", settings.micro_batch, 1),
-        ("The number of threads (-t)", settings.threads, 1),
-        ("The number of threads for batches (-tb)", settings.threads_batch, 1),
-        ("The number of GPU layers (-ngl)", settings.gpu_layers, -1),
+    for name, value, least, most in (
+        ("The context (-c)", settings.context, 0, _INT32),
+        ("The batch (-b)", settings.batch, 1, _INT32),
+        ("The micro-batch (-ub)", settings.micro_batch, 1, _INT32),
+        ("The number of threads (-t)", settings.threads, 1, _MOST_THREADS),
+        ("The number of threads for batches (-tb)", settings.threads_batch, 1, _MOST_THREADS),
+        ("The number of GPU layers (-ngl)", settings.gpu_layers, -1, _INT32),
     ):
         if value is not None and value < least:
             problems.append(f"{name} cannot be {value}; the least is {least}.")
+        if value is not None and value > most:
+            problems.append(f"{name} cannot be {value}; the most is {most}.")
     return problems

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from .events import Event, Failed, ModelReady, Stage
@@ -20,6 +21,7 @@ _PIPE_SIZE = 1 << 20
 _LOG_TAIL_BYTES = 4096
 _LOG_TAIL_LINES = 12
 _EXIT_DEADLINE = 1.5
+_RESEND_SECONDS = 0.02
 
 _SIGNAL_REMEDIES = {
     signal.SIGKILL: "The system may have run out of memory: try a smaller model or a smaller -c.",
@@ -64,10 +66,14 @@ class EngineHost:
         self._events = event_read
         self._commands = command_write
         self._reader = EventReader()
+        self._sending = threading.Lock()
+        self._unsent = bytearray()
+        self._sender: threading.Thread | None = None
         self._ready = False
         self._failed = False
         self._closed = False
         os.set_blocking(event_read, False)
+        os.set_blocking(command_write, False)
         if hasattr(fcntl, "F_SETPIPE_SZ"):
             with contextlib.suppress(OSError):  # a user's pipe quota may be used up; the engine keeps a backlog anyway
                 fcntl.fcntl(event_read, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
@@ -120,8 +126,10 @@ class EngineHost:
         if self._commands < 0:
             return
         self._closed = True
-        os.close(self._commands)  # the engine exits when its command pipe ends
-        self._commands = -1
+        with self._sending:
+            self._unsent.clear()
+            os.close(self._commands)  # the engine exits when its command pipe ends
+            self._commands = -1
         try:
             self._process.wait(_EXIT_DEADLINE)
         except subprocess.TimeoutExpired:
@@ -138,13 +146,33 @@ class EngineHost:
         return "\n".join(lines[-_LOG_TAIL_LINES:])
 
     def _send(self, data: bytes) -> None:
-        if self._commands < 0:
-            return
+        """Queue a command; never waits for an engine that does not read."""
+        with self._sending:
+            if self._commands < 0:
+                return
+            self._unsent += data
+            self._write_unsent()
+            if self._unsent and self._sender is None:
+                self._sender = threading.Thread(target=self._send_rest, name="engine-commands", daemon=True)
+                self._sender.start()
+
+    def _write_unsent(self) -> None:
         try:
-            while data:
-                data = data[os.write(self._commands, data) :]
+            while self._unsent:
+                del self._unsent[: os.write(self._commands, self._unsent)]
+        except BlockingIOError:
+            return
         except BrokenPipeError:
-            return  # the engine has died; ``receive`` says why
+            self._unsent.clear()  # the engine has died; ``receive`` says why
+
+    def _send_rest(self) -> None:
+        while True:
+            time.sleep(_RESEND_SECONDS)
+            with self._sending:
+                if self._commands < 0 or not self._unsent:
+                    self._sender = None
+                    return
+                self._write_unsent()
 
     def _death(self) -> Failed:
         try:

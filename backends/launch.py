@@ -15,6 +15,7 @@ from .contract import Backend
 from .host import EngineHost
 from .requests import EngineSettings
 from .scripted.script import ScriptError, read_script
+from .text import well_formed
 from .wire import OpenLlama, OpenScript
 
 _SCRIPT_PREFIX = "script:"
@@ -66,7 +67,7 @@ def launch(source: Source, settings: EngineSettings) -> Backend:
     else:
         opening = OpenLlama(
             path=os.fsencode(source.path),
-            name=source.name,
+            name=well_formed(source.name),
             quantization=source.quantization,
             bytes=source.bytes,
             trained_context=source.trained_context,

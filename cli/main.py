@@ -12,7 +12,7 @@ from .commands.models import models_command
 from .commands.run import run_command
 from .commands.scope import scope_command
 from .exit_codes import ExitCode
-from .streams import Messages, descriptor, to_nowhere
+from .streams import Messages, descriptor, not_written, to_nowhere
 
 _SCOPE = "scope"
 
@@ -76,6 +76,13 @@ def _run(arguments: Sequence[str] | None) -> int:
         if number is not None:
             to_nowhere(number)
         return ExitCode.NOBODY_READS
+    except OSError as error:
+        # Only what click itself prints, as for --help, gets here; commands deal with their own streams.
+        Messages().say(not_written(error))
+        number = descriptor(sys.stdout)
+        if number is not None:
+            to_nowhere(number)
+        return ExitCode.FAILED
     return int(status or 0)
 
 

@@ -41,7 +41,7 @@ class GenerationOptions:
         """Return all of it as plain JSON values, under the long names of the flags."""
         settings, sampling = self.settings, self.sampling
         return {
-            "model": self.model,
+            "model": None if self.model is None else valid_text(self.model),
             "ctx_size": settings.context,
             "batch_size": settings.batch,
             "ubatch_size": settings.micro_batch,
@@ -281,7 +281,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--repeat-last-n",
         "repeat_last_n",
-        type=click.IntRange(min=-1),
+        type=click.IntRange(min=-1, max=2**31 - 1),
         default=_SAMPLING.repeat_last_n,
         metavar="N",
         help="How many tokens back the penalty looks; 0: off, -1: the whole context.",

@@ -1,10 +1,12 @@
 """The app: theme, keys, commands and the first screen."""
 
+import contextlib
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 from textual.app import App, SystemCommand
+from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.screen import Screen
 
@@ -24,6 +26,14 @@ EXIT_USAGE = 2
 EXIT_NOT_LOADED = 3
 
 _COMMANDS_OF_TEXTUAL = frozenset({"Theme", "Quit"})
+
+
+class _Palette(CommandPalette):
+    """Textual's palette, whose page keys raise while its list is not laid out yet; then they do nothing."""
+
+    def _action_command_list(self, action: str) -> None:
+        with contextlib.suppress(KeyError, IndexError):
+            super()._action_command_list(action)
 
 
 class ScopeApp(App[None]):
@@ -67,6 +77,17 @@ class ScopeApp(App[None]):
             self.screen.action_stop()
         else:
             self.notify("Press ctrl+q to quit.", markup=False)
+
+    def action_command_palette(self) -> None:
+        """Show the command palette."""
+        if not CommandPalette.is_open(self):  # type: ignore[arg-type]
+            self.push_screen(_Palette(id="--command-palette"))
+
+    def exit(self, *arguments: Any, **how: Any) -> None:
+        """Leave, also when the terminal takes no more frames."""
+        if Terminal.current is not None:
+            Terminal.current.expect_end()
+        super().exit(*arguments, **how)
 
     def _congested(self) -> bool:
         return isinstance(self._driver, TerminalDriver) and self._driver.congested

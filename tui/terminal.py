@@ -1,5 +1,6 @@
 """The terminal: keys from it, frames to it, and its state restored whatever happens."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 _SCREEN_NICE = 5  # at 19 an engine that keeps all cores busy leaves the screen standing for seconds
 _EXIT_DEADLINE = 3.0
 _FRAMES_IN_QUEUE = 3
-_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
+"""The keys for the last two arrive as keys: the terminal sends no signal for them."""
 
 RESTORE = (
     "\x1b[<u"  # kitty's keyboard protocol; before the alternate screen is left, which has a stack of its own
@@ -78,6 +80,14 @@ class TerminalDriver(LinuxDriver):
         if terminal is not None:
             self._file = terminal.output  # type: ignore[assignment]
 
+    def _sigcont_application(self, *arguments: Any) -> None:
+        # Textual would begin anew what a SIGSTOP never ended: a second reader of the keys, and raw modes taken for
+        # those to be restored.
+        if self._must_signal_resume:
+            super()._sigcont_application(*arguments)
+        else:
+            self._app.call_later(self._app.refresh)
+
     @property
     def congested(self) -> bool:
         """Whether the terminal has yet to take several frames."""
@@ -96,6 +106,7 @@ class Terminal:
     def __init__(self) -> None:
         self.exit_code: int | None = None
         """128 + the signal that ended the app; None otherwise."""
+        self._deadline: threading.Timer | None = None
         self._app: App[Any] | None = None
         self._handlers: dict[signal.Signals, Any] = {}
         self._opened: TextIO | None = None
@@ -120,10 +131,14 @@ class Terminal:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         Terminal.current = None
+        if self._deadline is not None:
+            self._deadline.cancel()
         for ending, handler in self._handlers.items():
             signal.signal(ending, handler)
         if error is not None:
             self._restore()
+        else:
+            self._restore_modes(0)
         if self._opened is not None:
             self._opened.close()
 
@@ -137,30 +152,45 @@ class Terminal:
     def _lost(self) -> None:
         self._end(128 + signal.SIGHUP)
 
+    def expect_end(self) -> None:
+        """End at once, the terminal restored, should the app not end within a deadline; a terminal that takes nothing
+        keeps it waiting."""
+        if self._deadline is None:
+            self._deadline = threading.Timer(_EXIT_DEADLINE, self._end_at_once)
+            self._deadline.daemon = True
+            self._deadline.start()
+
     def _end(self, code: int) -> None:
         asked_before, self.exit_code = self.exit_code is not None, code
         loop = None if self._app is None else self._app._loop
         if asked_before or self._app is None or loop is None:
             self._end_at_once()
         else:
-            deadline = threading.Timer(_EXIT_DEADLINE, self._end_at_once)
-            deadline.daemon = True
-            deadline.start()
+            self.expect_end()
             loop.call_soon_threadsafe(self._app.exit)
 
     def _end_at_once(self) -> None:
         self._restore()
-        os._exit(self.exit_code or 1)
+        os._exit(self.exit_code or (self._app.return_code if self._app else None) or 0)
 
     def _restore(self) -> None:
         try:
             # A description of its own, so that not blocking here changes nothing for whoever shares the terminal.
             fd = os.open("/dev/tty", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-            os.write(fd, RESTORE.encode())
-            termios.tcsetattr(fd, termios.TCSANOW, self._attributes)
-            os.close(fd)
-        except (OSError, termios.error):
+        except OSError:
             return  # the terminal is gone: there is nothing left to restore
+        self._restore_modes(fd)
+        try:
+            termios.tcflush(fd, termios.TCOFLUSH)  # frames that nobody has read make room
+            os.write(fd, RESTORE.encode())
+        except (OSError, termios.error):
+            return  # it takes nothing more, or has gone meanwhile
+        finally:
+            os.close(fd)
+
+    def _restore_modes(self, fd: int) -> None:
+        with contextlib.suppress(OSError, termios.error):  # the terminal is gone
+            termios.tcsetattr(fd, termios.TCSANOW, self._attributes)
 
 
 def _open_terminal(mode: Literal["r", "w"]) -> TextIO:
@@ -174,7 +204,13 @@ def _keys_from_terminal() -> None:
     """Make the terminal stdin where stdin is something else: a prompt may have come through it."""
     if sys.__stdin__ is not None and not sys.__stdin__.closed and os.isatty(0):
         return
-    with _open_terminal("r") as keys:
-        os.dup2(keys.fileno(), 0)
+    try:
+        keys = os.open("/dev/tty", os.O_RDONLY)
+    except OSError as error:
+        raise NoTerminalError(f"There is no terminal: {error.strerror}.") from error
+    if keys != 0:  # it is 0 where stdin was closed
+        os.dup2(keys, 0)
+        os.close(keys)
+    os.set_inheritable(0, True)
     if sys.__stdin__ is None or sys.__stdin__.closed:
         sys.__stdin__ = sys.stdin = open(0, closefd=False)  # type: ignore[misc] # noqa: SIM115

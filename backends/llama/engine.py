@@ -150,7 +150,7 @@ class LlamaEngine:
 
     def _sampler(self, sampling: Sampling, seed: int) -> Sampler:
         suppressed = self._vocabulary.end_of_generation if sampling.ignore_eos else ()
-        return Sampler(sampling, seed, self._vocabulary.size, suppressed)
+        return Sampler(sampling, seed, self._vocabulary.size, self._context_tokens, suppressed)
 
     def _read_template(self, model: Any, report: Report) -> ChatTemplate | None:
         """Compile the template in the file; without a usable one a warning says so, and ``--raw`` remains."""

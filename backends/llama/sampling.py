@@ -11,12 +11,16 @@ from .bindings import llama_cpp
 class Sampler:
     """A sampler chain in the order of llama.cpp's tools: penalties, top-k, top-p, min-p, temperature, draw."""
 
-    def __init__(self, sampling: Sampling, seed: int, vocabulary_size: int, suppressed: Sequence[int]) -> None:
+    def __init__(
+        self, sampling: Sampling, seed: int, vocabulary_size: int, context_tokens: int, suppressed: Sequence[int]
+    ) -> None:
         """``suppressed``: tokens that are never drawn."""
         parameters = llama_cpp.llama_sampler_chain_default_params()
         parameters.no_perf = True
         self._chain = llama_cpp.llama_sampler_chain_init(parameters)
-        self._penalty_window = sampling.repeat_last_n if sampling.repeat_penalty != 1.0 else 0
+        # llama.cpp's tools read -1 as the context size; the library itself would take it for 0.
+        window = context_tokens if sampling.repeat_last_n < 0 else min(sampling.repeat_last_n, context_tokens)
+        self._penalty_window = window if sampling.repeat_penalty != 1.0 else 0
         if suppressed:
             biases = (llama_cpp.llama_logit_bias * len(suppressed))(
                 *(llama_cpp.llama_logit_bias(token, float("-inf")) for token in suppressed)
@@ -25,7 +29,7 @@ class Sampler:
         if self._penalty_window:
             self._add(
                 llama_cpp.llama_sampler_init_penalties(
-                    vocabulary_size, sampling.repeat_last_n, sampling.repeat_penalty, 0.0, 0.0
+                    vocabulary_size, self._penalty_window, sampling.repeat_penalty, 0.0, 0.0
                 )
             )
         if sampling.temp <= 0:
@@ -43,8 +47,7 @@ class Sampler:
     def observe(self, prompt: Sequence[int]) -> None:
         """Let the penalties see the end of the prompt."""
         if self._penalty_window:
-            recent = prompt if self._penalty_window < 0 else prompt[-self._penalty_window :]
-            for token in recent:
+            for token in prompt[-self._penalty_window :]:
                 llama_cpp.llama_sampler_accept(self._chain, token)
 
     def sample(self, context: Any, position: int) -> int:

@@ -35,7 +35,7 @@ def warm_up(context: Any, scheduler: Scheduler, vocabulary: Vocabulary, micro_ba
 
 
 def _generate(scheduler: Scheduler, vocabulary: Vocabulary, prompt_length: int) -> None:
-    sampler = Sampler(Sampling(), 0, vocabulary.size, ())
+    sampler = Sampler(Sampling(), 0, vocabulary.size, prompt_length + _DECODES, ())
     token = vocabulary.bos if vocabulary.bos >= 0 else max(vocabulary.eos, 0)
     sequence = Sequence(_SEQUENCE, [token] * prompt_length, 0, sampler)
     scheduler.sequences = [sequence]

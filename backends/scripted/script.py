@@ -24,11 +24,14 @@ beginning after the end.
 """
 
 import signal
+import stat
 from pathlib import Path
 
 import msgspec
 
 from ..events import FinishReason
+
+_LONGEST_MS = 1_000_000_000
 
 _KINDS = (
     "model",
@@ -108,6 +111,9 @@ class Script(msgspec.Struct, frozen=True):
 
 def read_script(path: Path) -> Script:
     """Parse a script. Raises ScriptError, which names the line, and OSError."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ScriptError("it is a device or a pipe, not a file")
     return parse_script(path.read_bytes())
 
 
@@ -138,6 +144,10 @@ def _check(line: Line) -> None:
         raise ValueError(f"one of {known} is needed, not {' and '.join(kinds) or 'none of them'}")
     if line.ms < 0 or line.repeat < 0 or (line.load_ms or 0) < 0:
         raise ValueError("times and counts cannot be negative")
+    if max(line.ms, line.load_ms or 0) > _LONGEST_MS:
+        raise ValueError(f"times end at {_LONGEST_MS:,} ms")
+    if line.model is not None and line.model.context < 1:
+        raise ValueError("the context holds at least 1 token")
     if line.prefill is not None and not 0 <= line.cached <= line.prefill:
         raise ValueError(f"{line.cached} of {line.prefill} tokens cannot be cached")
     if line.hex is not None:

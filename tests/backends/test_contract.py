@@ -288,3 +288,20 @@ def test_closed_standard_streams_do_not_matter(tmp_path: Path) -> None:
     for model in ("demo", f"script:{script}"):
         code = subprocess.run([sys.executable, "-c", program, model], check=False, timeout=120).returncode
         assert code == 0, model
+
+
+def test_a_stopped_engine_never_holds_its_parent_up(open_script: Open) -> None:
+    """A prompt larger than any pipe is sent to an engine that does not read, and arrives once it reads again."""
+    engine = open_script({"model": {"context": 2_000_000}}, {"text": "x", "ms": 1})
+    engine.load()
+    os.kill(engine.host.pid, signal.SIGSTOP)
+    engine.host.generate(Request(prompt="a" * 3_000_000))
+    engine.host.cancel()
+    engine.host.generate(Request(prompt="b" * 3_000_000))
+    os.kill(engine.host.pid, signal.SIGCONT)
+    ends = [event for event in engine.until(Finished) + engine.until(Finished) if isinstance(event, Finished)]
+    assert [end.reason for end in ends] == ["cancelled", "stop"]
+    os.kill(engine.host.pid, signal.SIGSTOP)
+    engine.host.generate(Request(prompt="c" * 3_000_000))
+    engine.host.close()
+    assert not psutil.pid_exists(engine.host.pid)

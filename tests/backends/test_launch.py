@@ -12,6 +12,7 @@ import pytest
 
 from decodescope.backends import launch as launching
 from decodescope.backends.checks import check_settings
+from decodescope.backends.events import Event, Failed, ModelReady
 from decodescope.backends.launch import ScriptFile, launch, resolve
 from decodescope.backends.requests import EngineSettings
 from decodescope.backends.wire import OpenLlama, OpenScript
@@ -225,3 +226,33 @@ class TestSettings:
         problems = check_settings(settings)
         assert len(problems) == 4
         assert any("(-b) cannot be 0" in problem for problem in problems)
+
+
+def test_a_script_that_never_ends_is_refused_unread(tmp_path: Path) -> None:
+    fifo = tmp_path / "pipe.jsonl"
+    os.mkfifo(fifo)
+    for path in ("/dev/zero", str(fifo)):
+        with pytest.raises(ModelError) as caught:
+            resolve(f"script:{path}")
+        assert "device or a pipe" in caught.value.reason
+
+
+def test_a_file_name_that_is_not_utf_8_can_be_opened(demo_path: Path, tmp_path: Path) -> None:
+    link = tmp_path / os.fsdecode(b"y\xff.gguf")
+    link.symlink_to(demo_path)
+    backend = launch(resolve(str(link)), EngineSettings(context=256))
+    try:
+        events: list[Event] = []
+        while not any(isinstance(event, ModelReady | Failed) for event in events):
+            events += backend.receive(60)
+        assert isinstance(events[-1], ModelReady)
+        assert "\ufffd" in events[-1].name
+    finally:
+        backend.close()
+
+
+@pytest.mark.parametrize(
+    "settings", [EngineSettings(threads=100_000), EngineSettings(threads_batch=513), EngineSettings(batch=2**31)]
+)
+def test_sizes_that_native_code_cannot_hold_are_refused(settings: EngineSettings) -> None:
+    assert any("the most is" in problem for problem in check_settings(settings))
