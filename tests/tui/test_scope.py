@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from textual.command import CommandPalette
 from textual.widgets import TextArea
 
 from decodescope.backends.events import Log
@@ -286,7 +287,7 @@ async def test_the_palette_knows_every_key() -> None:
         for label in ("Stop (esc)", "Again (^r)", "Edit (f2)", "Tokens (^t)", "Copy (^y)", "Save (^s)", "Clear (^l)"):
             assert label in titles
         await running.press("ctrl+p")
-        await running.until(lambda: "CommandPalette" in type(running.app.screen).__name__)
+        await running.until(lambda: isinstance(running.app.screen, CommandPalette))
 
 
 async def test_nothing_is_drawn_while_the_terminal_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
