@@ -139,8 +139,10 @@ class Terminal:
         self.output: _Output
 
     def open(self) -> None:
-        """Find the terminal. Raises NoTerminalError."""
+        """Find the terminal. Raises NoTerminalError, also for a background job: the terminal would stop it."""
         _keys_from_terminal()
+        if os.tcgetpgrp(0) != os.getpgrp():
+            raise NoTerminalError("The terminal is another program's: bring this one to the foreground.")
         file: TextIO | None = sys.__stderr__
         if file is None or not file.isatty():
             file = self._opened = _open_terminal("w")

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 _SLOW_SECONDS = 0.5
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
 _RETRY_SECONDS = 0.25
+_EDITABLE_CHARACTERS = 200_000
 _TOLD_SECONDS, _WARNED_SECONDS = 3.0, 6.0
 
 
@@ -346,6 +347,8 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         prompt = self.session.last_prompt
         if prompt is None:
             self._say("There is no prompt to edit yet.")
+        elif len(prompt) > _EDITABLE_CHARACTERS:
+            self._say(f"The last prompt has {len(prompt):,} characters: too long to be edited here.", "warning")
         elif not self._face.editing:
             self._draft = self._face.box.text
             self._edit(True)
