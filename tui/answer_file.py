@@ -11,7 +11,9 @@ def save_answer(text: str, prompt: str, folder: Path) -> Path:
 
     The name holds only letters, digits and dashes. Raises OSError when the folder cannot be written.
     """
-    stem = re.sub(r"[^a-z0-9]+", "-", prompt.lower())[:_MAX_STEM].strip("-") or "answer"
+    words = re.sub(r"[^a-z0-9]+", "-", prompt.lower()).strip("-")
+    stem = words if len(words) <= _MAX_STEM else words[: _MAX_STEM + 1].rpartition("-")[0] or words[:_MAX_STEM]
+    stem = stem or "answer"
     number = 1
     while True:
         path = folder / (f"{stem}.md" if number == 1 else f"{stem}-{number}.md")

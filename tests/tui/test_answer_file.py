@@ -29,3 +29,8 @@ def test_text_is_kept_as_it_is(tmp_path: Path) -> None:
 def test_an_unwritable_folder_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="No such file"):
         save_answer("text", "q", tmp_path / "missing")
+
+
+def test_a_long_name_ends_with_a_whole_word(tmp_path: Path) -> None:
+    name = save_answer("text", "Please explain the difference between prefill and decode", tmp_path).name
+    assert name == "please-explain-the-difference-between.md"

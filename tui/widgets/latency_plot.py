@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .. import numbers
-from ..plotting.axis import Axis, robust_ceiling, tick_label
-from ..plotting.curve import draw, level
+from ..plotting.axis import Axis, robust_ceiling
 from .cells import Cells, Row, spread
+from .picture import COLUMNS_AT_LEAST, LABEL_CELLS, Mark, columns_in, picture
 
 if TYPE_CHECKING:
     from ...metrics.run import Run
 
-_LABEL_CELLS = 5
 _TOKENS_AT_LEAST = 32
 
 
@@ -23,8 +22,8 @@ def extent(count: int) -> int:
 
 def plot_rows(run: "Run", axis: Axis, width: int, height: int) -> list[Row]:
     """Return the picture of a run's ITLs: a title and ``height - 1`` lines of curve with an axis in ms."""
-    columns = width - _LABEL_CELLS - 1
-    if columns < 8 or height < 3:
+    columns = columns_in(width)
+    if columns < COLUMNS_AT_LEAST or height < 3:
         return []
     from ...metrics.pace import thin  # numpy comes after the first frame
 
@@ -36,17 +35,12 @@ def plot_rows(run: "Run", axis: Axis, width: int, height: int) -> list[Row]:
     median_ms = None if median is None else median / 1e6
     top = axis.fit(robust_ceiling(ys, median_ms or 0.0))
     xs = [float(position) for position in positions]
-    lines = draw(xs, ys, width=columns, height=height - 1, x_max=x_max, y_max=top)
-    cut = {int(x / x_max * columns) for x, y in zip(xs, ys, strict=True) if y > top} if top else set()
-    mark = None if median_ms is None else level(median_ms, height=len(lines), y_max=top)
-    rows = [_title(run, median, ys, cut=bool(cut), width=width)]
-    for number, line in enumerate(lines):
-        at_an_end = number in (0, len(lines) - 1)
-        row: Row = ((_label(number, len(lines), top), "dim"), ("┤" if at_an_end else "│", "track"))
-        if number == 0 and cut:
-            line = "".join("▲" if column in cut else character for column, character in enumerate(line))
-        rows.append(row + _spans(line, mark[1] if mark is not None and mark[0] == number else ""))
-    return rows
+    marks = [] if median_ms is None else [Mark(median_ms, "track", 2)]
+    cut = any(y > top for y in ys)
+    return [
+        _title(run, median, ys, cut=cut, width=width),
+        *picture(xs, ys, x_max=x_max, top=top, width=width, height=height - 1, marks=marks),
+    ]
 
 
 def _title(run: "Run", median: float | None, ys: Sequence[float], *, cut: bool, width: int) -> Row:
@@ -56,37 +50,7 @@ def _title(run: "Run", median: float | None, ys: Sequence[float], *, cut: bool, 
     if cut:
         right = ((f"▲ off the scale, up to {numbers.milliseconds(max(ys) * 1e6)}", "warn"), ("   ", ""), *right)
     title = "time per token, ms" if width >= 60 else "ms"
-    return spread(((f"{'':{_LABEL_CELLS}} {title}", "dim"),), right, width)
-
-
-def _label(number: int, height: int, top: float) -> str:
-    if top == 0:
-        text = ""
-    elif number == 0:
-        text = tick_label(top)
-    elif number == height - 1:
-        text = "0"
-    elif height % 2 and number == height // 2:
-        text = tick_label(top / 2)
-    else:
-        text = ""
-    return f"{text:>{_LABEL_CELLS - 1}} "
-
-
-def _spans(line: str, median: str) -> Row:
-    """Give a line of curve its roles; ``median`` marks every second cell that the curve leaves free."""
-    spans: list[tuple[str, str]] = []
-    for column, drawn in enumerate(line):
-        character, role = drawn, "accent"
-        if drawn == "▲":
-            role = "warn"
-        elif drawn in " \u2800":
-            character, role = (median, "track") if median and column % 2 == 0 else (" ", "")
-        if spans and (character == " " or spans[-1][1] == role):
-            spans[-1] = (spans[-1][0] + character, spans[-1][1])
-        else:
-            spans.append((character, role))
-    return tuple(spans)
+    return spread(((f"{'':{LABEL_CELLS}} {title}", "dim"),), right, width)
 
 
 class LatencyPlot(Cells):
