@@ -49,8 +49,7 @@ class Defaults(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, re
     theme: Value | None = None
 
 
-_TYPES = {field.encode_name: field.type for field in msgspec.structs.fields(Defaults)}
-KEYS = tuple(_TYPES)
+KEYS: tuple[str, ...] = Defaults.__struct_encode_fields__
 """The keys, in the order of the flags."""
 
 
@@ -129,15 +128,16 @@ def _parsed(path: Path, data: bytes) -> ConfigFile:
         raise ConfigError(f"{path} is not TOML: {error}. {_REMEDY}") from error
     except RecursionError as error:
         raise ConfigError(f"{path} is nested too deeply; settings are plain lines, as in temp = 0.7.") from error
+    types = {field.encode_name: field.type for field in msgspec.structs.fields(Defaults)}
     file = ConfigFile(path, exists=True, lines=_lines(text, table))
     settings: dict[str, Any] = {}
     for name, value in table.items():
         key = OTHER_NAMES.get(name, name)
-        if key not in _TYPES:
+        if key not in types:
             raise ConfigError(f"There is no setting {file.place(name)}. {_suggestion(name)}")
         if key in settings:
             raise ConfigError(f"{file.place(name)} is given twice: it is another name of '{key}'. {_REMEDY}")
-        settings[key] = _checked(file, name, value, _TYPES[key])
+        settings[key] = _checked(file, name, value, types[key])
     lines = {OTHER_NAMES.get(name, name): line for name, line in file.lines.items()}
     return msgspec.structs.replace(file, defaults=msgspec.convert(settings, Defaults), lines=lines)
 

@@ -10,8 +10,8 @@ from .settings import Setting, settings_of
 
 _WIDTH = 100
 _BEGINNING = """\
-# Defaults for decodescope. The names are those of the flags; a flag wins over an environment variable, a
-# variable over this file. Take away the # before a name to set it.
+# Defaults for decodescope. The names are those of the flags; a flag wins over an environment
+# variable, a variable over this file. Take away the # before a name to set it.
 """
 _SAMPLES = {
     "model": "hf:ORG/REPO/FILE.gguf",
