@@ -19,6 +19,7 @@ from ..backends.threads import thread_choice
 from ..models import places
 from ..models.demo import DEMO_REMEDY, find_demo
 from ..models.errors import ModelError
+from .config_file import VARIABLE, ConfigError, read_config
 from .sizes import size
 
 _PACKAGES = ("llama-cpp-python", "textual", "plotext", "numpy", "msgspec", "jinja2", "click", "rich")
@@ -37,6 +38,7 @@ def diagnose() -> dict[str, Section]:
         "processor": _processor(),
         "memory": _memory(),
         "terminal": _terminal(),
+        "settings": _settings(),
         "folders": _folders(),
         "demo model": _demo(),
     }
@@ -115,6 +117,16 @@ def _is_terminal(name: str) -> bool:
 
 def _yes(*variables: str) -> str:
     return "yes" if any(os.environ.get(variable) for variable in variables) else "no"
+
+
+def _settings() -> Section:
+    variables = sorted(name for name, value in os.environ.items() if name.startswith("LLAMA_ARG_") and value)
+    try:
+        file = read_config(os.environ.get(VARIABLE) or None)
+    except ConfigError as error:
+        return {"problem": str(error), "variables": variables}
+    section: Section = {"file": f"{file.path}{'' if file.exists else ' (not there)'}"}
+    return {**section, "set there": list(file.arguments), "variables": variables}
 
 
 def _folders() -> Section:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 import click
 
 from .. import __version__
+from .commands.config import config_command
 from .commands.doctor import doctor_command
 from .commands.models import models_command
 from .commands.run import run_command
@@ -42,7 +43,7 @@ class _PromptOrCommand(click.Group):
 
 @click.group(
     cls=_PromptOrCommand,
-    commands=[run_command, models_command, doctor_command],
+    commands=[run_command, models_command, config_command, doctor_command],
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="decodescope", message="%(prog)s %(version)s")
@@ -50,6 +51,8 @@ def cli() -> None:
     """Watch a local model read a prompt and write its answer, token by token.
 
     decodescope "Why is the sky blue?" opens the scope. With stdout not a terminal, the text is streamed instead.
+
+    Defaults can be set in a file and by llama.cpp's environment variables: see decodescope config.
     """
 
 

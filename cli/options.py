@@ -9,6 +9,8 @@ import click
 
 from ..backends.checks import check_settings
 from ..backends.requests import CacheType, EngineSettings, FlashAttention, Message, Request, Sampling
+from . import llama_words
+from .settings import config_option, given, set_elsewhere, setting
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SETTINGS = EngineSettings()
@@ -114,9 +116,11 @@ _choice_fa = click.Choice(get_args(FlashAttention))
 _choice_cache = click.Choice(get_args(CacheType))
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
+    config_option,
+    setting(
         "-m",
         "--model",
+        envvar="LLAMA_ARG_MODEL",
         metavar="MODEL",
         help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE. "
         "Default: the only model that is found, else demo.",
@@ -130,9 +134,9 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="FILE",
         help="Read the prompt from a file; with a PROMPT, the file's text follows it.",
     ),
-    click.option("-sys", "--system-prompt", "system", metavar="TEXT", help="The system prompt."),
-    click.option("--raw", is_flag=True, help="Complete the prompt as it stands, without the chat template."),
-    click.option(
+    setting("-sys", "--system-prompt", "system", metavar="TEXT", help="The system prompt."),
+    setting("--raw/--no-raw", show_default=False, help="Complete the prompt as it stands, without the chat template."),
+    setting(
         "-n",
         "--predict",
         "--n-predict",
@@ -140,9 +144,11 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=click.IntRange(min=-1),
         default=-1,
         metavar="N",
+        envvar="LLAMA_ARG_N_PREDICT",
+        from_variable=llama_words.unlimited,
         help="Generate at most N tokens; -1: until the model stops.",
     ),
-    click.option(
+    setting(
         "--stop",
         "stop",
         multiple=True,
@@ -150,42 +156,47 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="TEXT",
         help="End the answer before this text; can be given several times.",
     ),
-    click.option(
+    setting(
         "-c",
         "--ctx-size",
         "context",
         type=click.IntRange(min=0),
         default=_SETTINGS.context,
         metavar="N",
+        envvar="LLAMA_ARG_CTX_SIZE",
         help="Context in tokens; 0: the one that the model was trained for, capped by memory.",
     ),
-    click.option(
+    setting(
         "-b",
         "--batch-size",
         "batch",
         type=click.IntRange(min=1),
         default=_SETTINGS.batch,
         metavar="N",
+        envvar="LLAMA_ARG_BATCH",
         help="Prompt tokens handed to llama.cpp at once.",
     ),
-    click.option(
+    setting(
         "-ub",
         "--ubatch-size",
         "micro_batch",
         type=click.IntRange(min=1),
         default=_SETTINGS.micro_batch,
         metavar="N",
+        envvar="LLAMA_ARG_UBATCH",
         help="Prompt tokens computed at once.",
     ),
-    click.option(
+    setting(
         "-t",
         "--threads",
         "threads",
         type=_threads,
         metavar="N",
+        envvar="LLAMA_ARG_THREADS",
+        from_variable=llama_words.threads,
         help="Threads for writing. Default: the cores that this process may use.",
     ),
-    click.option(
+    setting(
         "-tb",
         "--threads-batch",
         "threads_batch",
@@ -193,7 +204,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="N",
         help="Threads for reading the prompt. Default: as -t.",
     ),
-    click.option(
+    setting(
         "-ngl",
         "--gpu-layers",
         "--n-gpu-layers",
@@ -201,35 +212,41 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         type=_gpu_layers,
         default=str(_SETTINGS.gpu_layers),
         metavar="N",
+        envvar="LLAMA_ARG_N_GPU_LAYERS",
+        from_variable=llama_words.unlimited,
         help="Layers on the GPU; -1 or all: as many as fit the devices.",
     ),
-    click.option(
+    setting(
         "-fa",
         "--flash-attn",
         "flash_attention",
         type=_choice_fa,
         default=_SETTINGS.flash_attention,
+        envvar="LLAMA_ARG_FLASH_ATTN",
+        from_variable=llama_words.flash_attention,
         help="Flash attention.",
     ),
-    click.option(
+    setting(
         "-ctk",
         "--cache-type-k",
         "cache_type_k",
         type=_choice_cache,
         default=_SETTINGS.cache_type_k,
         metavar="TYPE",
+        envvar="LLAMA_ARG_CACHE_TYPE_K",
         help=f"Type of the K cache: {', '.join(get_args(CacheType))}.",
     ),
-    click.option(
+    setting(
         "-ctv",
         "--cache-type-v",
         "cache_type_v",
         type=_choice_cache,
         default=_SETTINGS.cache_type_v,
         metavar="TYPE",
+        envvar="LLAMA_ARG_CACHE_TYPE_V",
         help="Type of the V cache; other than f32, f16 and bf16 it needs flash attention.",
     ),
-    click.option(
+    setting(
         "-s",
         "--seed",
         "seed",
@@ -238,47 +255,56 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="N",
         help="Seed of the sampler; -1: a new one, which is shown.",
     ),
-    click.option(
+    setting(
         "--temp",
         "temp",
         type=_Finite(min=0),
         default=_SAMPLING.temp,
         metavar="T",
+        envvar="LLAMA_ARG_TEMPERATURE",
+        from_variable=llama_words.not_negative,
         help="Temperature; 0: always the likeliest token.",
     ),
-    click.option(
+    setting(
         "--top-k",
         "top_k",
         type=click.IntRange(min=0),
         default=_SAMPLING.top_k,
         metavar="N",
+        envvar="LLAMA_ARG_TOP_K",
+        from_variable=llama_words.not_negative,
         help="Sample from the N likeliest tokens; 0: off.",
     ),
-    click.option(
+    setting(
         "--top-p",
         "top_p",
         type=_Finite(min=0, max=1),
         default=_SAMPLING.top_p,
         metavar="P",
+        envvar="LLAMA_ARG_TOP_P",
+        from_variable=llama_words.probability,
         help="Sample from the likeliest tokens that hold P of the probability; 1: off.",
     ),
-    click.option(
+    setting(
         "--min-p",
         "min_p",
         type=_Finite(min=0, max=1),
         default=_SAMPLING.min_p,
         metavar="P",
+        envvar="LLAMA_ARG_MIN_P",
+        from_variable=llama_words.not_negative,
         help="Leave out tokens below P times the likeliest one; 0: off.",
     ),
-    click.option(
+    setting(
         "--repeat-penalty",
         "repeat_penalty",
         type=_Finite(min=0, min_open=True),
         default=_SAMPLING.repeat_penalty,
         metavar="X",
+        envvar="LLAMA_ARG_REPEAT_PENALTY",
         help="Penalty for tokens seen lately; 1: off.",
     ),
-    click.option(
+    setting(
         "--repeat-last-n",
         "repeat_last_n",
         type=click.IntRange(min=-1, max=2**31 - 1),
@@ -286,7 +312,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="N",
         help="How many tokens back the penalty looks; 0: off, -1: the whole context.",
     ),
-    click.option("--ignore-eos", "ignore_eos", is_flag=True, help="Go on when the model would stop."),
+    setting("--ignore-eos/--no-ignore-eos", "ignore_eos", show_default=False, help="Go on when the model would stop."),
 )
 
 
@@ -305,11 +331,18 @@ def collect(values: dict[str, Any]) -> GenerationOptions:
     settings = EngineSettings(**{name: values[name] for name in EngineSettings.__struct_fields__})
     sampling = Sampling(**{name: values[name] for name in Sampling.__struct_fields__})
     problems = check_settings(settings)
-    if values["raw"] and values["system"] is not None:
-        problems.append("A system prompt (-sys) needs the chat template, which --raw skips.")
+    raw, system = values["raw"], values["system"]
+    ctx = click.get_current_context()
+    if raw and system is not None:
+        # What is said on the command line displaces a default that it cannot go with.
+        if given(ctx, "raw") and not given(ctx, "system"):
+            system = None
+        elif given(ctx, "system") and not given(ctx, "raw"):
+            raw = False
+        else:
+            problems.append("A system prompt (-sys) needs the chat template, which --raw skips.")
     if problems:
-        raise click.UsageError(" ".join(problems))
-    system = values["system"]
+        raise click.UsageError(" ".join([*problems, set_elsewhere(ctx)]).rstrip())
     return GenerationOptions(
         model=values["model"],
         settings=settings,
@@ -317,5 +350,5 @@ def collect(values: dict[str, Any]) -> GenerationOptions:
         max_tokens=values["max_tokens"],
         stop=values["stop"],
         system=None if system is None else valid_text(system),
-        raw=values["raw"],
+        raw=raw,
     )

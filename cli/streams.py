@@ -25,6 +25,16 @@ def is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and not stream.closed and stream.isatty()
 
 
+def data_width() -> int | None:
+    """Return the width in cells of the terminal that stdout is; ``None`` for a pipe or a file, where nothing is cut."""
+    if not is_terminal(sys.stdout):
+        return None
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except OSError:
+        return 80
+
+
 class Data:
     """Stdout.
 

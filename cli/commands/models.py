@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,30 +27,18 @@ def models_command(folders: tuple[Path, ...], as_json: bool) -> None:
     llama.cpp, and in the stores of Ollama and LM Studio. What cannot be used is listed below, with the reason.
     """
     from ...models.discovery import discover
-    from ..streams import Messages, print_data
+    from ..streams import Messages, data_width, print_data
 
     found = discover(folders)
     if as_json:
         print_data(json.dumps([_as_json(one) for one in found], ensure_ascii=False, indent=2) + "\n")
         return
-    lines = _as_lines(found, _width())
+    lines = _as_lines(found, data_width())
     print_data("".join(line + "\n" for line in lines))
     if not lines:
         from ...models.demo import DEMO_REMEDY
 
         Messages().say(f"No models were found. For the demo model: {DEMO_REMEDY}")
-
-
-def _width() -> int | None:
-    """Return the terminal's width; ``None`` for a pipe or a file, where nothing has to be cut."""
-    from ..streams import is_terminal
-
-    if not is_terminal(sys.stdout):
-        return None
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
-    except OSError:
-        return 80
 
 
 def _as_lines(found: "list[Found]", width: int | None) -> list[str]:

@@ -11,13 +11,16 @@ from ..exit_codes import ExitCode
 from ..failure import failure_text
 from ..options import GenerationOptions, collect, generation_options
 from ..prompt import read_prompt
+from ..settings import setting
 from ..streams import Messages, is_terminal
+
+theme_option = setting("--theme", metavar="NAME", help="Colours of the screen: one of Textual's themes.")
 
 
 @click.command("scope")
 @click.argument("words", nargs=-1, metavar="[PROMPT]")
 @generation_options
-@click.option("--theme", metavar="NAME", help="Colours of the screen: one of Textual's themes.")
+@theme_option
 def scope_command(
     words: tuple[str, ...],
     prompt_option: str | None,

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -45,7 +46,7 @@ def test_plain_text_loads_no_textual(script: ScriptWriter) -> None:
     assert not modules & {"textual", "rich", "plotext", "llama_cpp"}
 
 
-@pytest.mark.parametrize("command", ["models", "doctor"])
+@pytest.mark.parametrize("command", ["models", "doctor", "config"])
 def test_the_other_commands_load_no_textual(command: str) -> None:
     assert not loaded_by(command) & {"textual", "rich", "plotext", "llama_cpp"}
 
@@ -53,3 +54,13 @@ def test_the_other_commands_load_no_textual(command: str) -> None:
 @pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["doctor", "--help"]])
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded_by(*arguments) & {"textual", "rich", "plotext", "llama_cpp", "numpy", "psutil", "jinja2"}
+
+
+def test_the_file_of_settings_costs_nothing_until_it_is_there(script: ScriptWriter, tmp_path: Path) -> None:
+    arguments = ("run", "hi", "-m", f"script:{script({'text': 'x'})}")
+    assert "tomllib" not in loaded_by(*arguments)
+    if sys.platform == "linux":
+        assert "platformdirs" not in loaded_by(*arguments)
+    file = tmp_path / "settings.toml"
+    file.write_text("seed = 1\n")
+    assert "tomllib" in loaded_by(*arguments, "--config", str(file))

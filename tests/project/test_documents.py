@@ -9,7 +9,9 @@ import click
 import pytest
 
 from decodescope.cli.commands.scope import scope_command
+from decodescope.cli.config_file import read_config
 from decodescope.cli.main import cli
+from decodescope.cli.settings import settings_of
 from decodescope.tui.keys import KEYS
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +37,7 @@ def test_every_flag_in_the_readme_exists() -> None:
 
 
 def test_every_command_in_the_readme_exists() -> None:
-    for name in ("run", "models", "doctor"):
+    for name in ("run", "models", "config", "doctor"):
         assert name in cli.commands
         assert f"decodescope {name}" in README
 
@@ -49,3 +51,22 @@ def test_links_lead_somewhere() -> None:
     for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
             assert "://" in target or (ROOT / target).exists(), f"{page.name} links to {target}"
+
+
+SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+
+
+def test_every_variable_is_in_the_table() -> None:
+    table = re.findall(r"^\| `(LLAMA_ARG_\w+)` \| `([\w-]+)` \|", SETTINGS, flags=re.MULTILINE)
+    assert table == [(one.envvar, one.key) for one in settings_of(scope_command) if one.envvar]
+
+
+def test_the_file_of_settings_in_the_page_can_be_read(tmp_path: Path) -> None:
+    [shown] = re.findall(r"```toml\n(.*?)```", SETTINGS, flags=re.DOTALL)
+    file = tmp_path / "config.toml"
+    file.write_text(shown, encoding="utf-8")
+    read = read_config(str(file))
+    assert len(read.arguments) == len(shown.splitlines())
+    with scope_command.make_context("decodescope", ["--config", str(file)]) as ctx:
+        assert ctx.params["stop"] == ("###", "\n\n")
+        assert ctx.params["gpu_layers"] == -1

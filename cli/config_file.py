@@ -1,0 +1,176 @@
+"""The file of defaults: TOML, its keys the long names of the flags."""
+
+import codecs
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+VARIABLE = "DECODESCOPE_CONFIG"
+"""Names another file than the one in the platform's folder."""
+OTHER_NAMES = {"predict": "n-predict", "gpu-layers": "n-gpu-layers"}
+"""Second long names of flags, and the keys that they stand for."""
+
+_LIMIT = 1024 * 1024
+_REMEDY = "Correct it there; decodescope config --example prints a file that works."
+
+Value = str | int | float | bool
+"""A setting as it is written in TOML; the flag's own type decides what it means."""
+
+
+class Defaults(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="kebab"):
+    """The settings that a file can hold, under the flags' long names; ``None``: not in the file."""
+
+    model: Value | None = None
+    system_prompt: Value | None = None
+    raw: Value | None = None
+    n_predict: Value | None = None
+    stop: Value | tuple[Value, ...] | None = None
+    ctx_size: Value | None = None
+    batch_size: Value | None = None
+    ubatch_size: Value | None = None
+    threads: Value | None = None
+    threads_batch: Value | None = None
+    n_gpu_layers: Value | None = None
+    flash_attn: Value | None = None
+    cache_type_k: Value | None = None
+    cache_type_v: Value | None = None
+    seed: Value | None = None
+    temp: Value | None = None
+    top_k: Value | None = None
+    top_p: Value | None = None
+    min_p: Value | None = None
+    repeat_penalty: Value | None = None
+    repeat_last_n: Value | None = None
+    ignore_eos: Value | None = None
+    theme: Value | None = None
+
+
+KEYS: tuple[str, ...] = Defaults.__struct_encode_fields__
+"""The keys, in the order of the flags."""
+
+
+class ConfigError(Exception):
+    """The file cannot be used; the text says where, why and what to do."""
+
+
+class ConfigFile(msgspec.Struct, frozen=True):
+    """What was found at ``path``."""
+
+    path: Path
+    exists: bool = False
+    defaults: Defaults = Defaults()
+    lines: dict[str, int] = {}
+    """The line of a key, from 1, where it is certain."""
+
+    @property
+    def arguments(self) -> dict[str, str | tuple[str, ...]]:
+        """The settings of the file as the flags take them: in words."""
+        values = msgspec.to_builtins(self.defaults)
+        listed = {"stop": (values["stop"],)} if isinstance(values.get("stop"), Value) else {}
+        return {key: _in_words(value) for key, value in {**values, **listed}.items()}
+
+    def place(self, key: str) -> str:
+        """Say where ``key`` is set."""
+        line = self.lines.get(key)
+        return f"'{key}' in {self.path}" + ("" if line is None else f", line {line}")
+
+
+def config_path(named: str | None) -> Path:
+    """Return the file: ``named``, or the one in the platform's folder."""
+    if named is not None:
+        return Path(os.path.expanduser(named))
+    return _folder() / "config.toml"
+
+
+def read_config(named: str | None) -> ConfigFile:
+    """Read the file. Only one that was named has to exist. Raises ConfigError."""
+    path = config_path(named)
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LIMIT + 1)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if named is None:
+            return ConfigFile(path)
+        raise ConfigError(f"There is no file {path}, which {VARIABLE} or --config names.") from error
+    except OSError as error:
+        raise ConfigError(f"The settings in {path} cannot be read: {error.strerror or error}.") from error
+    if len(data) > _LIMIT:
+        raise ConfigError(f"{path} holds more than 1 MiB, too much for a file of settings.")
+    return _parsed(path, data.removeprefix(codecs.BOM_UTF8))
+
+
+def _folder() -> Path:
+    if sys.platform == "linux":
+        # What platformdirs says, which takes 9 ms to import.
+        base = os.environ.get("XDG_CONFIG_HOME", "")
+        return Path(base if os.path.isabs(base) else os.path.expanduser("~/.config")) / "decodescope"
+    import platformdirs
+
+    return platformdirs.user_config_path("decodescope", appauthor=False)
+
+
+def _parsed(path: Path, data: bytes) -> ConfigFile:
+    import tomllib
+
+    try:
+        text = data.decode()
+        table = tomllib.loads(text + "\n")  # else a mistake in the last line is "at end of document"
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(
+            f"{path} is not UTF-8: line {line} holds byte 0x{data[error.start]:02x}. {_REMEDY}"
+        ) from error
+    except ValueError as error:
+        raise ConfigError(f"{path} is not TOML: {error}. {_REMEDY}") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path} is nested too deeply; settings are plain lines, as in temp = 0.7.") from error
+    types = {field.encode_name: field.type for field in msgspec.structs.fields(Defaults)}
+    file = ConfigFile(path, exists=True, lines=_lines(text, table))
+    settings: dict[str, Any] = {}
+    for name, value in table.items():
+        key = OTHER_NAMES.get(name, name)
+        if key not in types:
+            raise ConfigError(f"There is no setting {file.place(name)}. {_suggestion(name)}")
+        if key in settings:
+            raise ConfigError(f"{file.place(name)} is given twice: it is another name of '{key}'. {_REMEDY}")
+        settings[key] = _checked(file, name, value, types[key])
+    lines = {OTHER_NAMES.get(name, name): line for name, line in file.lines.items()}
+    return msgspec.structs.replace(file, defaults=msgspec.convert(settings, Defaults), lines=lines)
+
+
+def _checked(file: ConfigFile, name: str, value: Any, kind: Any) -> Any:
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        expected = "a text or a list of texts" if name == "stop" else "a text, a number, true or false"
+        raise ConfigError(f"Invalid value for {file.place(name)}: {expected} is expected. {_REMEDY}") from error
+
+
+def _suggestion(name: str) -> str:
+    import difflib
+
+    folded = name.lower().replace("_", "-").lstrip("-")
+    near = difflib.get_close_matches(folded, [*KEYS, *OTHER_NAMES], n=1)
+    if near:
+        return f"Did you mean '{near[0]}'?"
+    return "Settings are the long names of flags; decodescope config --example prints them all."
+
+
+def _lines(text: str, names: dict[str, Any]) -> dict[str, int]:
+    """Return the lines of the keys; one that might stand at several places, as in a text of several lines, has none."""
+    numbers: dict[str, list[int]] = {}
+    for number, line in enumerate(text.split("\n"), 1):
+        found = re.match(r"""\s*\[{0,2}\s*(["']?)([^"'\s=.\]]+)\1\s*[=.\]]""", line)
+        if found:
+            numbers.setdefault(found.group(2), []).append(number)
+    return {name: numbers[name][0] for name in names if len(numbers.get(name, ())) == 1}
+
+
+def _in_words(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(_in_words(one) for one in value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
