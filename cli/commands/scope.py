@@ -54,7 +54,7 @@ def _one_word(ctx: click.Context, words: tuple[str, ...]) -> str | None:
     if len(words) < 2:
         return words[0] if words else None
     commands = ctx.parent.command if ctx.parent is not None else None
-    if isinstance(commands, click.Group) and words[0] in commands.commands:
+    if isinstance(commands, click.Group) and words[0] in commands.list_commands(ctx):
         raise click.UsageError(f"A command comes before its options: decodescope {words[0]} …")
     raise click.UsageError("The prompt is one argument: put it between quotes.")
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from decodescope.cli.main import cli
+from decodescope.cli.group import cli
 from decodescope.cli.options import GenerationOptions
 
 Asked = list[tuple[str, GenerationOptions]]

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from decodescope.cli.commands.scope import scope_command
-from decodescope.cli.main import cli
+from decodescope.cli.group import cli
 from decodescope.tui.keys import KEYS
 
 ROOT = Path(__file__).parents[2]
@@ -22,7 +22,9 @@ def test_the_reference_is_up_to_date() -> None:
 
 
 def _flags() -> set[str]:
-    commands: list[click.Command] = [cli, scope_command, *cli.commands.values()]
+    with click.Context(cli) as context:
+        named = [cli.get_command(context, name) for name in cli.list_commands(context)]
+    commands = [command for command in (cli, scope_command, *named) if command is not None]
     return {flag for command in commands for parameter in command.params for flag in parameter.opts} | {"--help", "-h"}
 
 
@@ -36,7 +38,8 @@ def test_every_flag_in_the_readme_exists() -> None:
 
 def test_every_command_in_the_readme_exists() -> None:
     for name in ("run", "models", "doctor"):
-        assert name in cli.commands
+        with click.Context(cli) as context:
+            assert cli.get_command(context, name) is not None
         assert f"decodescope {name}" in README
 
 
