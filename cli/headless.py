@@ -154,7 +154,7 @@ class _Generation:
             case ModelReady():
                 outcome.model = event
                 if event.context_note:
-                    self._say(event.context_note)
+                    self._say(f"Context: {event.context:,} tokens, {event.context_note}.")
             case RequestTaken():
                 outcome.run = Run(event)
             case Log():

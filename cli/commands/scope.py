@@ -32,6 +32,8 @@ def scope_command(
     ctx = click.get_current_context()
     prompt_argument = _one_word(ctx, words)
     options = collect(values)
+    if theme is not None:
+        _check_theme(theme)
     messages = Messages()
     prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
     obstacle = _obstacle()
@@ -77,8 +79,6 @@ def _open(options: GenerationOptions, prompt: str | None, theme: str | None, mes
     from ...tui.options import ScopeOptions
     from ...tui.terminal import NoTerminalError
 
-    if theme is not None:
-        _check_theme(theme)
     try:
         model = resolve(options.model)
     except ModelError as error:
