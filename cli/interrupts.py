@@ -21,7 +21,7 @@ _SAME_PRESS_SECONDS = 0.2
 _Result = TypeVar("_Result")
 
 
-class Interrupted(Exception):  # noqa: N818 (nothing went wrong)
+class Interrupted(Exception):
     """A signal came while something was waited for."""
 
 
@@ -65,8 +65,8 @@ class Interrupts:
     def during(self, work: Callable[[], _Result]) -> _Result:
         """Return what ``work`` returns, or raise what it raises; raises Interrupted as soon as a signal comes.
 
-        The work is done in a thread, since a slow disk keeps the one it is asked from waiting; when a signal comes, it is
-        left to itself.
+        The work is done in a thread, since a slow disk may keep it waiting where no signal is heard; when one comes, it
+        is left to itself.
         """
         future: Future[_Result] = Future()
         done, at_end = os.pipe()

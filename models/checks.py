@@ -105,9 +105,7 @@ def refuse_incomplete(header: Header) -> None:
     name = shown(header.path.name)
     if header.file_bytes < header.required_bytes:
         held, needed = told_apart(header.file_bytes, header.required_bytes)
-        raise ModelError(
-            f"{name} is incomplete.", f"The file holds {held}, its header needs {needed}.", FETCH_ANEW
-        )
+        raise ModelError(f"{name} is incomplete.", f"The file holds {held}, its header needs {needed}.", FETCH_ANEW)
     if header.byte_order != sys.byteorder:
         raise ModelError(
             f"{name} was written for {header.byte_order}-endian machines.",

@@ -47,4 +47,3 @@ def listed(names: list[str], limit: int = 8) -> str:
     """Return ``names`` as one comma-separated line, cut after ``limit`` of them with the number left out."""
     line = ", ".join(names[:limit])
     return line if len(names) <= limit else f"{line} and {len(names) - limit} more"
-
