@@ -25,7 +25,7 @@ from .sizes import size as in_words
 
 ByteOrder = Literal["little", "big"]
 
-# Far above every real header (the largest vocabularies take about 20 MB), low enough to read in a moment.
+# Far above every real header (the largest vocabularies take about 20 MiB), low enough to read in a moment.
 _MAX_HEADER_BYTES = 128 * 2**20
 _MAX_KEYS = 65_536
 _MAX_TENSORS = 262_144

@@ -14,7 +14,7 @@ from decodescope.cli.outputs import JsonOutput, Outcome
 from decodescope.metrics.run import Run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "output.md").read_text(encoding="utf-8")
-KINDS: dict[str, type[msgspec.Struct]] = {kind.__struct_config__.tag: kind for kind in get_args(Event)}  # type: ignore[misc]
+KINDS: dict[str, type[msgspec.Struct]] = {kind.__struct_config__.tag: kind for kind in get_args(Event)}
 
 
 def named(title: str) -> dict[str, str]:
