@@ -42,7 +42,10 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> Source:
     """
     if reference is None or not reference.startswith(_SCRIPT_PREFIX):
         return resolve_model(reference, folders)
-    path = Path(reference.removeprefix(_SCRIPT_PREFIX)).expanduser()
+    file = reference.removeprefix(_SCRIPT_PREFIX)
+    if not file.strip():
+        raise ModelError("-m script: names no file.", remedy="Write script:FILE.")
+    path = Path(file).expanduser()
     try:
         read_script(path)
     except ScriptError as error:

@@ -19,8 +19,8 @@ from ..backends.threads import thread_choice
 from ..models import places
 from ..models.demo import DEMO_REMEDY, find_demo
 from ..models.errors import ModelError
+from ..models.sizes import size
 from .config_file import VARIABLE, ConfigError, read_config
-from .sizes import size
 
 _PACKAGES = ("llama-cpp-python", "textual", "plotext", "numpy", "msgspec", "jinja2", "click", "rich")
 _NATIVE_SECONDS = 60

@@ -1,6 +1,7 @@
 """One generation without a screen."""
 
 import select
+import threading
 import time
 from typing import assert_never
 
@@ -22,13 +23,14 @@ from ..metrics.run import Run
 from ..models.errors import ModelError
 from .exit_codes import ExitCode
 from .failure import failure_text
-from .interrupts import Interrupts
+from .interrupts import Interrupted, Interrupts
 from .options import GenerationOptions
 from .outputs import Outcome, Output
 from .progress import ProgressLine
 from .streams import Data, Messages, not_written
 
 _CANCEL_DEADLINE_SECONDS = 5.0
+_SILENCE_SECONDS = 0.5
 
 
 def generate(options: GenerationOptions, prompt: str, output: Output, data: Data, messages: Messages) -> ExitCode:
@@ -84,24 +86,32 @@ class _Generation:
     def perform(self, interrupts: Interrupts) -> None:
         """Load and generate. Raises OSError when stdout cannot be written."""
         try:
-            backend = launch(resolve(self._options.model), self._options.settings)
+            source = interrupts.during(lambda: resolve(self._options.model))
+            backend = launch(source, self._options.settings)
+        except Interrupted:
+            self.outcome.cancelled = True
+            return
         except ModelError as error:
             self._fail(error.what, error.reason, error.remedy)
             return
         except OSError as error:
             self._fail("The engine's process cannot be started.", str(error))
             return
+        # An engine that is busy or stopped may take seconds to end, also within ``close``.
+        notice = threading.Timer(_SILENCE_SECONDS, self._say, ["Stopping. Ctrl+C once more ends it at once."])
+        notice.daemon = True
         try:
-            self._pump(backend, interrupts)
+            self._pump(backend, interrupts, notice)
         finally:
             backend.close()
+            notice.cancel()
 
     def _fail(self, what: str, reason: str, remedy: str = "") -> None:
         failed = Failed(t=time.perf_counter_ns(), stage="load", what=what, reason=reason, remedy=remedy)
         self._take(failed)
         self._output.event(failed)
 
-    def _pump(self, backend: Backend, interrupts: Interrupts) -> None:
+    def _pump(self, backend: Backend, interrupts: Interrupts, notice: threading.Timer) -> None:
         poll = select.poll()
         poll.register(backend.fileno(), select.POLLIN)
         poll.register(interrupts.fileno(), select.POLLIN)
@@ -119,6 +129,7 @@ class _Generation:
                 interrupts.drain()
                 if interrupts.received is not None and deadline is None:
                     self.outcome.cancelled = True
+                    notice.start()
                     if self.outcome.model is None:
                         return
                     deadline = time.monotonic() + _CANCEL_DEADLINE_SECONDS
@@ -143,7 +154,7 @@ class _Generation:
             case ModelReady():
                 outcome.model = event
                 if event.context_note:
-                    self._say(event.context_note)
+                    self._say(f"Context: {event.context:,} tokens, {event.context_note}.")
             case RequestTaken():
                 outcome.run = Run(event)
             case Log():

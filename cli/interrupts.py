@@ -1,10 +1,14 @@
 """Ctrl+C and its relatives, turned into something that a loop can wait for."""
 
 import os
+import select
 import signal
+import threading
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from types import FrameType, TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from .exit_codes import ExitCode
 
@@ -14,6 +18,11 @@ _EXIT_CODES = {
     signal.SIGHUP: ExitCode.HUNG_UP,
 }
 _SAME_PRESS_SECONDS = 0.2
+_Result = TypeVar("_Result")
+
+
+class Interrupted(Exception):
+    """A signal came while something was waited for."""
 
 
 class Interrupts:
@@ -52,6 +61,35 @@ class Interrupts:
     def drain(self) -> None:
         """Make ``fileno`` unreadable again."""
         os.read(self._read, 4096)
+
+    def during(self, work: Callable[[], _Result]) -> _Result:
+        """Return what ``work`` returns, or raise what it raises; raises Interrupted as soon as a signal comes.
+
+        The work is done in a thread, since a slow disk may keep it waiting where no signal is heard; when one comes, it
+        is left to itself.
+        """
+        future: Future[_Result] = Future()
+        done, at_end = os.pipe()
+
+        def perform() -> None:
+            try:
+                future.set_result(work())
+            except BaseException as error:  # noqa: BLE001 (raised again where the result is asked for)
+                future.set_exception(error)
+            finally:
+                os.close(at_end)
+
+        threading.Thread(target=perform, name="interruptible", daemon=True).start()
+        try:
+            while not future.done() and self.received is None:
+                ready, _, _ = select.select([self._read, done], [], [])
+                if self._read in ready:
+                    self.drain()
+        finally:
+            os.close(done)
+        if self.received is not None:
+            raise Interrupted
+        return future.result()
 
     @property
     def exit_code(self) -> ExitCode:

@@ -69,8 +69,9 @@ class PlainOutput:
         if not self._last.endswith("\n"):
             self._data.write("\n")
             self._data.flush()
-        if outcome.run is not None:
-            self._messages.say(summary_line(outcome.run, outcome.finish_reason))
+        line = None if outcome.run is None else summary_line(outcome.run, outcome.finish_reason)
+        if line is not None:
+            self._messages.say(line)
 
     def _write(self, fragments: list[tuple[int, str]]) -> None:
         for _, text in fragments:

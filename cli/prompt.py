@@ -2,18 +2,22 @@
 
 import codecs
 import os
-import select
 import stat
 import sys
-from pathlib import Path
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 import click
 
+from ..models.sizes import size
 from .options import valid_text
 from .streams import Messages
 
 _PATIENCE_SECONDS = 1.0
+_LIMIT = 16 * 2**20
+"""Bytes; several times what the largest contexts hold."""
 
 
 def read_prompt(argument: str | None, option: str | None, file: str | None, messages: Messages) -> str | None:
@@ -21,14 +25,14 @@ def read_prompt(argument: str | None, option: str | None, file: str | None, mess
 
     A file's or a pipe's text follows a prompt that is given in words, after a blank line. Stdin is read when it is
     not a terminal and no file is named, or for ``-f -``. Raises click.UsageError when the prompt is given twice,
-    cannot be read or is empty.
+    cannot be read, is too long or is empty.
     """
     if argument is not None and option is not None:
         raise click.UsageError("The prompt is given twice: as an argument and with -p.")
     words = argument if option is None else option
     parts = [] if words is None else [valid_text(words)]
     if file is not None and file != "-":
-        parts.append(_text(_read_file(file), file, messages))
+        parts.append(_text(_read_file(file, messages), file, messages))
     else:
         piped = _piped_stdin()
         if piped is not None:
@@ -43,11 +47,17 @@ def read_prompt(argument: str | None, option: str | None, file: str | None, mess
     return prompt
 
 
-def _read_file(name: str) -> bytes:
+def _read_file(name: str, messages: Messages) -> bytes:
+    """Read a file, or a pipe such as a shell's ``<(command)``."""
     try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise click.UsageError(f"The prompt file {name} cannot be read: {error.strerror or error}.") from error
+        mode = os.stat(name).st_mode
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            raise click.UsageError(f"The prompt file {name} is a device, not a file.")
+        with _said_wait(name, messages), open(name, "rb") as file:
+            return _read(file, f"The prompt file {name}")
+    except (OSError, ValueError) as error:  # ValueError: a null character in the name
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise click.UsageError(f"The prompt file {name} cannot be read: {reason or error}.") from error
 
 
 def _piped_stdin() -> BinaryIO | None:
@@ -58,17 +68,31 @@ def _piped_stdin() -> BinaryIO | None:
 
 
 def _read_stdin(stdin: BinaryIO, messages: Messages) -> bytes:
-    """Read stdin to its end. A pipe that nobody writes to would look like a program that hangs, so the wait is said."""
     try:
-        descriptor = stdin.fileno()
-    except OSError:  # not a file of the system's, as in a test or an embedding program
-        return stdin.read()
-    if stat.S_ISFIFO(os.fstat(descriptor).st_mode) and not select.select([descriptor], [], [], _PATIENCE_SECONDS)[0]:
-        messages.say("Waiting for the prompt from standard input (</dev/null: there is none).")
-    try:
-        return stdin.read()
+        with _said_wait("standard input (</dev/null: there is none)", messages):
+            return _read(stdin, "The prompt from standard input")
     except OSError as error:
         raise click.UsageError(f"Standard input cannot be read: {error.strerror or error}.") from error
+
+
+@contextmanager
+def _said_wait(source: str, messages: Messages) -> Iterator[None]:
+    """Say what is waited for when it takes long: a pipe that nobody writes to looks like a program that hangs."""
+    timer = threading.Timer(_PATIENCE_SECONDS, messages.say, [f"Waiting for the prompt from {source}."])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _read(file: BinaryIO, what: str) -> bytes:
+    """Read to the end. Raises click.UsageError when that is beyond the limit."""
+    data = file.read(_LIMIT + 1)
+    if len(data) > _LIMIT:
+        raise click.UsageError(f"{what} is longer than {size(_LIMIT)}, which is the limit.")
+    return data
 
 
 def _text(data: bytes, source: str, messages: Messages) -> str:

@@ -1,11 +1,19 @@
 """What is said about a run in words."""
 
+from ..backends.events import Finished
 from ..metrics.run import Run
 
 
-def summary_line(run: Run, finish_reason: str | None) -> str:
-    """Return the figures of a run in one line; those without a value are left out."""
-    parts = [f"{run.token_count:,} {'token' if run.token_count == 1 else 'tokens'}"]
+def summary_line(run: Run, finish_reason: str | None) -> str | None:
+    """Return the figures of a run in one line, those without a value left out; ``None`` where a failure left none.
+
+    ``finish_reason`` is one of ``Run.finish_reason``, or what ended the run from outside.
+    """
+    tokens = _count(run.token_count, "token")
+    failed = finish_reason == "failed"
+    if failed and not run.token_count:
+        return None
+    parts = [f"failed after {tokens}" if failed else tokens]
     if run.ttft_ns is not None:
         parts.append(f"TTFT {milliseconds(run.ttft_ns)}")
     if run.tpot_ns is not None:
@@ -15,9 +23,30 @@ def summary_line(run: Run, finish_reason: str | None) -> str:
     if run.prompt_tokens is not None:
         cached = f", {run.cached_tokens:,} cached" if run.cached_tokens else ""
         speed = "" if run.prefill_rate is None else f" {rate(run.prefill_rate)}"
-        parts.append(f"read{speed} ({run.prompt_tokens:,} tokens{cached})")
-    parts += [finish_reason or "unfinished", f"seed {run.taken.seed}"]
-    return " · ".join(parts)
+        parts.append(f"read{speed} ({_count(run.prompt_tokens, 'token')}{cached})")
+    if not failed:
+        parts.append(_ending(run, finish_reason, tokens))
+    return " · ".join([*parts, f"seed {run.taken.seed}"])
+
+
+def _ending(run: Run, finish_reason: str | None, tokens: str) -> str:
+    match finish_reason:
+        case "stop" if isinstance(run.end, Finished) and run.end.held:
+            return "ended by a stop string (--stop)"
+        case "stop":
+            return "the model ended its turn"
+        case "length":
+            return f"cut off at the limit of {tokens} (-n)"
+        case "context":
+            return f"cut off after {tokens}: the context is full (-c)"
+        case "cancelled":
+            return f"stopped after {tokens}"
+        case _:
+            return "unfinished"
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def milliseconds(ns: float) -> str:

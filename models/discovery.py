@@ -44,6 +44,11 @@ def discover(folders: Sequence[Path] = ()) -> list[Found]:
     return list(examine(candidates(folders)))
 
 
+def examine_files(paths: Sequence[Path]) -> list[Found]:
+    """Return the models in these files, fit for use or not."""
+    return list(examine(Candidate("folder", path_reference(path), path) for path in paths))
+
+
 def examine(offers: Iterator[Candidate]) -> Iterator[Found]:
     """Read the header behind each candidate, one by one as they are asked for."""
     for candidate in offers:

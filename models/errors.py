@@ -2,6 +2,8 @@
 
 import os
 
+FETCH_ANEW = "Copy or download the file anew."
+
 
 class ModelError(Exception):
     """A model that was refused or could not be found."""
@@ -22,30 +24,26 @@ class ModelError(Exception):
 def shown(text: str | os.PathLike[str], limit: int = 300) -> str:
     """Return ``text`` fit for a message: what cannot be printed is escaped, what is longer than ``limit`` is cut.
 
-    File names and header values are of unknown origin, so control characters, bidirectional overrides and lone
-    surrogates become ``\\x1b``-like escapes.
+    File names and header values are of unknown origin, so control characters and bidirectional overrides become
+    ``\\x1b``-like escapes, and what was not UTF-8 (lone surrogates) U+FFFD.
     """
     characters = os.fspath(text)
     if len(characters) > limit:
         characters = characters[: limit - 1] + "…"
     if characters.isprintable():
         return characters
-    return "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in characters
-    )
+    return "".join(map(_printable, characters))
+
+
+def _printable(character: str) -> str:
+    if character.isprintable():
+        return character
+    if "\ud800" <= character <= "\udfff":
+        return "\ufffd"
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def listed(names: list[str], limit: int = 8) -> str:
     """Return ``names`` as one comma-separated line, cut after ``limit`` of them with the number left out."""
     line = ", ".join(names[:limit])
     return line if len(names) <= limit else f"{line} and {len(names) - limit} more"
-
-
-def sizes(first: int, second: int) -> tuple[str, str]:
-    """Return two sizes in bytes as texts of one unit that tell them apart."""
-    for divisor, unit in ((10**9, "GB"), (10**6, "MB")):
-        texts = f"{first / divisor:,.1f} {unit}", f"{second / divisor:,.1f} {unit}"
-        if min(first, second) >= divisor and texts[0] != texts[1]:
-            return texts
-    return f"{first:,} bytes", f"{second:,} bytes"

@@ -18,13 +18,14 @@ from typing import Literal
 
 import msgspec
 
-from .errors import ModelError, shown
+from .errors import FETCH_ANEW, ModelError, shown
 from .ggml_types import TENSOR_TYPES
 from .signatures import recognise
+from .sizes import size as in_words
 
 ByteOrder = Literal["little", "big"]
 
-# Far above every real header (the largest vocabularies take about 20 MB), low enough to read in a moment.
+# Far above every real header (the largest vocabularies take about 20 MiB), low enough to read in a moment.
 _MAX_HEADER_BYTES = 128 * 2**20
 _MAX_KEYS = 65_536
 _MAX_TENSORS = 262_144
@@ -162,7 +163,10 @@ class _Cursor:
         self._scalars = {number: struct.Struct(f"{self.prefix}{code}") for number, code in _SCALARS.items()}
 
     def damaged(self, reason: str) -> ModelError:
-        return ModelError(f"{shown(self.path.name)} is damaged.", reason, "Download it again.")
+        return ModelError(f"{shown(self.path.name)} is damaged.", reason, FETCH_ANEW)
+
+    def cut(self, reason: str) -> ModelError:
+        return ModelError(f"{shown(self.path.name)} is incomplete or damaged.", reason, FETCH_ANEW)
 
     def take(self, count: int) -> int:
         """Advance by ``count`` bytes, which are then in ``data``, and return where they start."""
@@ -181,7 +185,7 @@ class _Cursor:
         start = self.take(length)
         self._text_left -= length
         if self._text_left < 0:
-            raise self.damaged(f"Its header claims more than {_MAX_TEXT_BYTES:,} bytes of text.")
+            raise self.damaged(f"Its header claims more than {in_words(_MAX_TEXT_BYTES)} of text.")
         return bytes(self.data[start : start + length])
 
     def string(self) -> str:
@@ -243,13 +247,9 @@ class _Cursor:
         if end <= have:
             return
         if end > self.size:
-            raise ModelError(
-                f"{shown(self.path.name)} is incomplete or damaged.",
-                f"It ends after {self.size:,} bytes, within its header.",
-                "Download it again.",
-            )
+            raise self.cut(f"It ends after {in_words(self.size)}, within its header.")
         if end > _MAX_HEADER_BYTES:
-            raise self.damaged(f"Its header claims to be longer than {_MAX_HEADER_BYTES:,} bytes.")
+            raise self.damaged(f"Its header claims to be longer than {in_words(_MAX_HEADER_BYTES)}.")
         wanted = min(max(end, 2 * have, _FIRST_READ), self.size, _MAX_HEADER_BYTES)
         while len(self.data) < wanted:
             piece = os.read(self._descriptor, wanted - len(self.data))
@@ -262,10 +262,18 @@ def _parse(path: Path, cursor: _Cursor) -> Header:
     version, byte_order = _read_version(cursor)
     tensor_count, key_count = cursor.unpack("QQ")
     # A key takes at least 14 bytes (length, one letter, type, one byte), a tensor 24 (length, rank, type, offset).
-    if key_count > min(_MAX_KEYS, cursor.size // 14):
-        raise cursor.damaged(f"Its header claims {key_count:,} keys.")
-    if tensor_count > min(_MAX_TENSORS, cursor.size // 24):
-        raise cursor.damaged(f"Its header claims {tensor_count:,} tensors.")
+    for count, what, least_bytes, most in (
+        (key_count, "keys", 14, _MAX_KEYS),
+        (tensor_count, "tensors", 24, _MAX_TENSORS),
+    ):
+        claim = f"Its header claims {count:,} {what}"
+        if count > most:
+            raise cursor.damaged(f"{claim}; no model has more than {most:,}.")
+        if count * least_bytes > cursor.size:
+            needed = in_words(count * least_bytes)
+            raise cursor.cut(
+                f"{claim}. Their description alone takes {needed} or more, and the file holds {in_words(cursor.size)}."
+            )
     metadata = _read_metadata(cursor, key_count)
     alignment = metadata.get("general.alignment", 32)
     if not isinstance(alignment, int) or alignment <= 0 or alignment & (alignment - 1):

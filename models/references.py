@@ -2,10 +2,12 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from . import huggingface, ollama
+from .candidates import Candidate
 from .demo import DEMO_REMEDY, demo_path, find_demo
 from .discovery import Found, candidates, examine, path_reference
 from .errors import ModelError, listed, shown
@@ -13,6 +15,8 @@ from .facts import ModelFile, read_model
 from .places import expanded
 from .walk import find_gguf, not_looked_into
 
+_SHOWN = 3
+_COMPARED = 8
 _CHOOSE = "`decodescope models` lists what is there; choose one with -m."
 
 
@@ -83,7 +87,7 @@ def _in_folder(folder: Path) -> ModelFile:
     if not walk.models:
         if walk.problems:
             raise walk.problems[0]
-        raise ModelError(f"There is no GGUF file in {shown(folder)}.", remedy=_CHOOSE)
+        raise ModelError(f"There is no GGUF file in {shown(os.path.abspath(folder))} or below it.", remedy=_CHOOSE)
     usable: list[ModelFile] = []
     refused: list[ModelError] = []
     for path in walk.models:
@@ -91,37 +95,62 @@ def _in_folder(folder: Path) -> ModelFile:
             usable.append(read_model(path))
         except ModelError as error:
             refused.append(error)
-    if not usable:
+    if not usable and len(refused) == 1:
         raise refused[0]
-    if len(usable) > 1:
+    if not usable:
         raise ModelError(
-            f"There are {len(usable)} models in {shown(folder)}.",
-            remedy=f"Choose one: {listed([shown(path_reference(model.path)) for model in usable])}.",
+            f"None of the {len(refused)} GGUF files in {shown(os.path.abspath(folder))} can be used.",
+            " ".join(error.what for error in refused[:_SHOWN]) + (" …" if len(refused) > _SHOWN else ""),
+            f"`decodescope models {shown(folder)}` lists them with all reasons.",
+        )
+    if len(usable) > 1:
+        references = [shown(path_reference(model.path)) for model in usable]
+        raise ModelError(
+            f"There are {len(usable)} models in {shown(os.path.abspath(folder))}.",
+            f"They are {listed(references)}.",
+            f"Choose one, as in -m {references[0]}",
         )
     return usable[0]
 
 
 def _advice(reference: str, path: Path, folders: Sequence[Path]) -> tuple[str, str]:
-    """Return reason and remedy for a reference that leads nowhere."""
-    import difflib  # needed only here, and slow to load
+    """Return reason and remedy for a reference that leads nowhere; only what can be used is suggested."""
+    reason = "" if path.parent.is_dir() else f"The folder {shown(os.path.abspath(path.parent))} does not exist."
+    for alike in _alike(reference, path, folders):
+        near = list(islice(_usable(alike), _SHOWN))
+        if near:
+            return reason, f"Did you mean {' or '.join(map(shown, near))}?"
+    return reason, _CHOOSE
 
-    known = {candidate.reference for candidate in candidates(folders) if isinstance(candidate.file, Path)} | {"demo"}
-    for prefixed in (f"hf:{reference}", f"ollama:{reference}", f"ollama:{reference}:latest"):
-        if any(other == prefixed or other.startswith(f"{prefixed}/") for other in known):
-            return "", f"Did you mean {shown(prefixed)}?"
-    near = difflib.get_close_matches(reference, sorted(known), n=3, cutoff=0.7)
+
+def _usable(offers: Iterable[tuple[str, Candidate]]) -> Iterator[str]:
+    seen: set[str] = set()
+    for name, candidate in offers:
+        if name not in seen and next(examine(iter([candidate]))).model is not None:
+            seen.add(name)
+            yield name
+
+
+def _alike(reference: str, path: Path, folders: Sequence[Path]) -> Iterator[Iterable[tuple[str, Candidate]]]:
+    """Yield groups of references, with the models they lead to, that may have been meant; the likeliest first."""
+    from difflib import get_close_matches  # needed only here, and slow to load
+
+    known = {candidate.reference: candidate for candidate in candidates(folders)}
+    yield [
+        (prefixed, candidate)
+        for prefixed in (f"hf:{reference}", f"ollama:{reference}", f"ollama:{reference}:latest")
+        for other, candidate in known.items()
+        if other == prefixed or other.startswith(f"{prefixed}/")
+    ]
+    near = [(name, known[name]) for name in get_close_matches(reference, sorted(known), n=_COMPARED, cutoff=0.7)]
     if path.parent.is_dir():
         beside = [entry.name for entry in os.scandir(path.parent) if entry.name.lower().endswith(".gguf")]
         prefix = reference[: len(reference) - len(path.name)] if reference.endswith(path.name) else ""
-        near += [prefix + name for name in difflib.get_close_matches(path.name, beside, n=3, cutoff=0.6)]
-        reason = ""
-    else:
-        reason = f"The folder {shown(path.parent)} does not exist."
-    if not near:
-        by_name = {Path(other).name.lower(): other for other in known}
-        near = [
-            by_name[name] for name in difflib.get_close_matches(path.name.lower(), sorted(by_name), n=3, cutoff=0.6)
+        near += [
+            (prefix + name, Candidate("folder", prefix + name, path.parent / name))
+            for name in get_close_matches(path.name, beside, n=_COMPARED, cutoff=0.6)
         ]
-    if near:
-        return reason, f"Did you mean {' or '.join(shown(name) for name in dict.fromkeys(near))}?"
-    return reason, _CHOOSE
+    yield near
+    by_name = {Path(other).name.lower(): other for other in known}
+    names = get_close_matches(path.name.lower(), sorted(by_name), n=_COMPARED, cutoff=0.6)
+    yield [(by_name[name], known[by_name[name]]) for name in names]

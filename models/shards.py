@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from .errors import ModelError, listed, shown
+from .errors import FETCH_ANEW, ModelError, listed, shown
 from .header import Header, read_header
 
 _SHARD_NAME = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})(?P<suffix>\.gguf)", re.I | re.A | re.S)
@@ -21,7 +21,11 @@ def read_shards(path: Path) -> tuple[Header, ...]:
     if count is None or count <= 1:
         return (header,)
     if count > _MAX_SHARDS:
-        raise ModelError(f"{shown(path.name)} is damaged.", f"It claims to be one of {count:,} parts.")
+        raise ModelError(
+            f"{shown(path.name)} is damaged.",
+            f"Its header claims that it is one of {count:,} parts; {_MAX_SHARDS:,} are possible.",
+            FETCH_ANEW,
+        )
     paths = _shard_paths(path, count)
     missing = [shown(shard.name) for shard in paths if not shard.exists()]
     if missing:
@@ -37,7 +41,7 @@ def read_shards(path: Path) -> tuple[Header, ...]:
             raise ModelError(
                 f"{shown(shard.path.name)} is not part {number + 1} of {count} of this model.",
                 "Its header says otherwise than its name.",
-                "Download all parts again.",
+                "Copy or download all parts anew.",
             )
     return headers
 

@@ -4,6 +4,8 @@ import re
 
 import msgspec
 
+from .sizes import size
+
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 
 _MAGICS: tuple[tuple[bytes, str, str], ...] = (
@@ -34,7 +36,7 @@ _REMEDIES = {
     "convert": "Convert it with llama.cpp's convert_hf_to_gguf.py, or get the model as a GGUF file.",
     "current": "Get the model as a current GGUF file.",
     "unpack": "Unpack it first.",
-    "again": "Download the file itself again.",
+    "again": "Copy or download the file itself anew.",
 }
 
 
@@ -45,18 +47,18 @@ class Likeness(msgspec.Struct, frozen=True):
     remedy: str
 
 
-def recognise(start: bytes, size: int) -> Likeness:
-    """Return what a file of ``size`` bytes beginning with ``start`` (the first 512 bytes do) seems to be."""
-    if size == 0:
+def recognise(start: bytes, file_bytes: int) -> Likeness:
+    """Return what a file of ``file_bytes`` bytes beginning with ``start`` (the first 512 bytes do) seems to be."""
+    if file_bytes == 0:
         return Likeness("an empty file", _REMEDIES["again"])
     if start.startswith(_LFS_POINTER):
         promised = re.search(rb"^size (\d{1,20})$", start, re.MULTILINE)
-        of_size = f" of {int(promised[1]):,} bytes" if promised else ""
+        of_size = f" of {size(int(promised[1]))}" if promised else ""
         return Likeness(f"a git-lfs pointer to a file{of_size}, not that file", "Run `git lfs pull` where it lies.")
     for magic, seems, remedy in _MAGICS:
         if start.startswith(magic):
             return Likeness(seems, _REMEDIES[remedy])
-    if _is_safetensors(start, size):
+    if _is_safetensors(start, file_bytes):
         return Likeness("a safetensors file", _REMEDIES["convert"])
     if not start.strip(b"\0"):
         return Likeness("a file of zeros, as a download that has not finished leaves it", _REMEDIES["again"])
@@ -70,6 +72,6 @@ def recognise(start: bytes, size: int) -> Likeness:
     return Likeness("of a kind that is not known here", _REMEDIES["current"])
 
 
-def _is_safetensors(start: bytes, size: int) -> bool:
+def _is_safetensors(start: bytes, file_bytes: int) -> bool:
     # A 64-bit little-endian length, then that much JSON.
-    return len(start) > 8 and start[8:9] == b"{" and 2 <= int.from_bytes(start[:8], "little") <= size - 8
+    return len(start) > 8 and start[8:9] == b"{" and 2 <= int.from_bytes(start[:8], "little") <= file_bytes - 8

@@ -2,10 +2,14 @@
 
 import json
 import os
+import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from ...backends.text import visible
+from ..exit_codes import ExitCode
 
 if TYPE_CHECKING:
     from ...models.discovery import Found
@@ -17,32 +21,86 @@ _ELASTIC = (0, 1, 2)
 _RIGHT = (4, 5)
 
 
-@click.command("models", short_help="List the models that are found.")
-@click.argument("folders", nargs=-1, metavar="[FOLDER]...", type=click.Path(path_type=Path))
+@click.command("models", short_help="List the models that are found, or describe those in files.")
+@click.argument("places", nargs=-1, metavar="[FOLDER|FILE]...", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
-def models_command(folders: tuple[Path, ...], as_json: bool) -> None:
+def models_command(places: tuple[Path, ...], as_json: bool) -> None:
     """List models without loading them.
 
     Looks for the demo model, in FOLDER..., in the folders of DECODESCOPE_MODELS, in the caches of Hugging Face and
     llama.cpp, and in the stores of Ollama and LM Studio. What cannot be used is listed below, with the reason.
+
+    With FILE... it describes the models in these files and looks nowhere else. Exit status: 0 done, 2 there is no such
+    folder or file, 3 a FILE cannot be used.
     """
-    from ...models.discovery import discover
+    from ...models.discovery import discover, examine_files
     from ..streams import Messages, data_width, print_data
 
-    found = discover(folders)
+    folders = [place for place in places if _is_folder(place)]
+    files = [place for place in places if place not in folders]
+    if files and folders:
+        raise click.UsageError("Give folders or files, not both.")
+    found = examine_files(files) if files else discover(folders)
     if as_json:
         print_data(json.dumps([_as_json(one) for one in found], ensure_ascii=False, indent=2) + "\n")
-        return
-    lines = _as_lines(found, data_width())
-    print_data("".join(line + "\n" for line in lines))
-    if not lines:
-        from ...models.demo import DEMO_REMEDY
+    elif files:
+        print_data("\n".join(_described(one.model) for one in found if one.model is not None))
+    else:
+        lines = _as_lines(found, data_width())
+        print_data("".join(line + "\n" for line in lines))
+        if not lines:
+            from ...models.demo import DEMO_REMEDY
 
-        Messages().say(f"No models were found. For the demo model: {DEMO_REMEDY}")
+            Messages().say(f"No models were found. For the demo model: {DEMO_REMEDY}")
+    refused = [one.error for one in found if one.error is not None]
+    if files and refused:
+        from ..failure import failure_text
+
+        for error in refused:
+            Messages().say(failure_text(error.what, error.reason, error.remedy))
+        click.get_current_context().exit(ExitCode.NOT_LOADED)
+
+
+def _is_folder(place: Path) -> bool:
+    """Raises click.UsageError when the place is not there or cannot be looked into."""
+    try:
+        is_folder = stat.S_ISDIR(place.stat().st_mode)
+        if is_folder:
+            os.scandir(place).close()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise click.UsageError(f"{place} cannot be looked into: {reason or error}.") from error
+    return is_folder
+
+
+def _described(model: "ModelFile") -> str:
+    """Return all that the header tells, a fact a line."""
+    from ...models.sizes import size
+
+    facts = {
+        "name": model.name,
+        "title": model.title or "none",
+        "architecture": model.architecture,
+        "quantization": model.quantization,
+        "size": size(model.bytes),
+        "parameters": f"{model.parameters:,}",
+        "context": f"trained for {model.trained_context:,} tokens",
+        "KV cache": f"{size(model.kv_bytes_per_token())} a token in f16",
+        "layers": f"{model.layers:,}",
+        "chat template": "yes" if model.has_template else "none: needs --raw",
+    }
+    if model.experts is not None:
+        used = "" if model.experts_used is None else f", {model.experts_used:,} used"
+        facts["experts"] = f"{model.experts:,}{used}"
+    if model.sliding_window is not None:
+        facts["window"] = f"{model.sliding_window:,} tokens in some layers"
+    for number, path in enumerate(model.shards):
+        facts["file" if len(model.shards) == 1 else f"part {number + 1}"] = _text(str(path))
+    width = max(map(len, facts))
+    return "".join(f"{name:<{width}}  {visible(value)}\n" for name, value in facts.items())
 
 
 def _as_lines(found: "list[Found]", width: int | None) -> list[str]:
-    from ...backends.text import visible
     from ..columns import clip, table
 
     rows: list[tuple[str, ...]] = [_HEADING]
@@ -60,7 +118,7 @@ def _as_lines(found: "list[Found]", width: int | None) -> list[str]:
 
 
 def _row(reference: str, model: "ModelFile", source: str) -> tuple[str, ...]:
-    from ..sizes import size
+    from ...models.sizes import size
 
     return (
         reference,

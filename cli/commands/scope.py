@@ -35,6 +35,8 @@ def scope_command(
     ctx = click.get_current_context()
     prompt_argument = _one_word(ctx, words)
     options = collect(values)
+    if theme is not None:
+        _check_theme(theme)
     messages = Messages()
     prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
     obstacle = _obstacle()
@@ -57,7 +59,7 @@ def _one_word(ctx: click.Context, words: tuple[str, ...]) -> str | None:
     if len(words) < 2:
         return words[0] if words else None
     commands = ctx.parent.command if ctx.parent is not None else None
-    if isinstance(commands, click.Group) and words[0] in commands.commands:
+    if isinstance(commands, click.Group) and words[0] in commands.list_commands(ctx):
         raise click.UsageError(f"A command comes before its options: decodescope {words[0]} …")
     raise click.UsageError("The prompt is one argument: put it between quotes.")
 
@@ -80,8 +82,6 @@ def _open(options: GenerationOptions, prompt: str | None, theme: str | None, mes
     from ...tui.options import ScopeOptions
     from ...tui.terminal import NoTerminalError
 
-    if theme is not None:
-        _check_theme(theme)
     try:
         model = resolve(options.model)
     except ModelError as error:

@@ -71,6 +71,12 @@ class TestResolve:
         assert str(path) in caught.value.what
         assert caught.value.reason == "No such file or directory"
 
+    @pytest.mark.parametrize("reference", ["script:", "script: "])
+    def test_no_script_at_all(self, reference: str) -> None:
+        with pytest.raises(ModelError) as caught:
+            resolve(reference)
+        assert caught.value.what == "-m script: names no file."
+
     def test_a_folder_is_no_script(self, tmp_path: Path) -> None:
         with pytest.raises(ModelError) as caught:
             resolve(f"script:{tmp_path}")

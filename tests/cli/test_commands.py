@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from decodescope.cli.main import cli
+from decodescope.cli.group import cli
 from decodescope.cli.options import GenerationOptions
 
 Asked = list[tuple[str, GenerationOptions]]
@@ -82,6 +82,45 @@ def test_refused(asked: Asked, arguments: list[str], said: str) -> None:
     assert result.exit_code == 2
     assert said in result.output
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "command"),
+    [
+        (["modles"], "models"),
+        (["Models"], "models"),
+        (["model", "weights"], "models"),
+        (["docter", "--json"], "doctor"),
+        (["runn", "hello"], "run"),
+    ],
+)
+def test_a_misspelt_command_is_no_prompt(asked: Asked, arguments: list[str], command: str) -> None:
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert f"Did you mean `decodescope {command}`?" in result.output
+    assert f"decodescope -p {arguments[0]}" in result.output
+    assert asked == []
+
+
+@pytest.mark.parametrize("word", ["hello", "moose", "fun", "doc", "modles?", "which modles", "modles "])
+def test_other_words_are_prompts(asked: Asked, word: str) -> None:
+    assert invoke(word).exit_code == 0
+    assert asked[0][0] == word
+
+
+def test_a_file_named_like_a_command_is_a_prompt(asked: Asked, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "modles").touch()
+    monkeypatch.chdir(tmp_path)
+    assert invoke("modles").exit_code == 0
+    assert asked[0][0] == "modles"
+
+
+def test_a_theme_is_checked_without_a_screen(asked: Asked) -> None:
+    result = invoke("hello", "--theme", "no-such")
+    assert result.exit_code == 2
+    assert "textual-dark" in result.output
+    assert invoke("hello", "--theme", "nord").exit_code == 0
+    assert len(asked) == 1
 
 
 def test_version() -> None:

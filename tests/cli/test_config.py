@@ -16,7 +16,7 @@ from decodescope.cli.commands.run import run_command
 from decodescope.cli.commands.scope import scope_command
 from decodescope.cli.config_file import KEYS, OTHER_NAMES, ConfigFile, config_path, read_config
 from decodescope.cli.example_config import example
-from decodescope.cli.main import cli
+from decodescope.cli.group import cli
 from decodescope.cli.options import GenerationOptions
 from decodescope.cli.settings import settings_of
 

@@ -2,11 +2,16 @@
 
 import contextlib
 import json
+import os
 import signal
 import subprocess
+import sys
+import threading
 
 import psutil
 import pytest
+
+from decodescope.cli.interrupts import Interrupted, Interrupts
 
 from ..conftest import DEADLINE_SECONDS, ScriptWriter
 from .conftest import Starter
@@ -29,8 +34,7 @@ def test_what_was_generated_is_kept(start: Starter, script: ScriptWriter, number
     text = (first + rest).decode()
     assert process.returncode == status
     assert text == "tok " * text.count("tok ") + "\n"
-    assert "cancelled" in said.decode()
-    assert f"{text.count('tok '):,} tokens" in said.decode()
+    assert f"stopped after {text.count('tok '):,} token" in said.decode()
 
 
 def test_json_is_whole_after_ctrl_c(start: Starter, terminal: Terminal, script: ScriptWriter) -> None:
@@ -90,7 +94,8 @@ def test_an_engine_that_does_not_answer_is_given_up(start: Starter, script: Scri
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=DEADLINE_SECONDS)
     assert process.returncode == 130
-    assert b"cancelled" in said
+    assert said.startswith(b"Stopping.")
+    assert b"stopped after 1 token " in said
     assert not any(engine.is_running() for engine in engines)
 
 
@@ -102,3 +107,77 @@ def test_an_ignored_signal_stays_ignored(start: Starter, script: ScriptWriter) -
     process.send_signal(signal.SIGHUP)
     rest, _ = process.communicate(timeout=DEADLINE_SECONDS)
     assert (first + rest, process.returncode) == (b"tok end\n", 0)
+
+
+_INTERRUPTED_IMPORT = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from decodescope.cli.main import main
+main(["run", "hi", "-m", "/no/such.gguf"])
+"""
+
+
+@pytest.mark.parametrize("module", ["decodescope.cli.group", "click", "decodescope.cli.commands.run", "numpy"])
+def test_ctrl_c_during_imports_is_quiet(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _INTERRUPTED_IMPORT, module], capture_output=True, timeout=DEADLINE_SECONDS, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda value: str(value))
+def test_work_that_hangs_is_left_to_itself(number: signal.Signals) -> None:
+    never, begun = threading.Event(), threading.Event()
+
+    def work() -> None:
+        begun.set()
+        os.kill(os.getpid(), number)
+        never.wait()
+
+    with Interrupts() as interrupts:
+        with pytest.raises(Interrupted):
+            interrupts.during(work)
+        assert begun.is_set()
+        assert interrupts.received is number
+        assert interrupts.exit_code == 128 + number
+    never.set()
+
+
+def test_work_that_ends_gives_its_result_or_its_error() -> None:
+    def fail() -> None:
+        raise LookupError("x")
+
+    with Interrupts() as interrupts:
+        assert interrupts.during(lambda: 42) == 42
+        with pytest.raises(LookupError):
+            interrupts.during(fail)
+        assert interrupts.received is None
+
+
+_SLOW_LOOKUP = """
+import signal, sys, os, threading
+from decodescope.cli import headless
+from decodescope.cli.group import run
+
+def resolve(reference):
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait()
+
+headless.resolve = resolve
+sys.exit(run(["run", "hi", "--json", "-m", "slow"]))
+"""
+
+
+def test_a_signal_while_the_model_is_looked_for() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _SLOW_LOOKUP], input=b"", capture_output=True, timeout=DEADLINE_SECONDS, check=False
+    )
+    assert done.returncode == 143
+    assert json.loads(done.stdout)["finish_reason"] == "cancelled"
+    assert b"Cancelled before anything" in done.stderr

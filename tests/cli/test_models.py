@@ -1,13 +1,13 @@
 """``models``: the table, its width, and what is refused."""
 
 import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from decodescope.cli.columns import cells, clip, table
-from decodescope.cli.sizes import size
 
 from ..conftest import DEADLINE_SECONDS, RunCommand
 from .conftest import Starter
@@ -29,7 +29,7 @@ def test_the_demo_model_is_listed(decodescope: RunCommand) -> None:
     assert done.returncode == 0
     heading, row = done.stdout.decode().splitlines()
     assert heading.split() == ["-m", "name", "architecture", "quant", "size", "context", "source"]
-    assert row.split() == ["demo", "SmolLM2-135M-Instruct", "llama", "Q4_1", "92.1", "MiB", "8,192", "demo"]
+    assert row.split() == ["demo", "SmolLM2-135M-Instruct", "llama", "Q4_1", "92", "MiB", "8,192", "demo"]
 
 
 def test_what_is_refused_is_listed_with_its_reason(decodescope: RunCommand, folder: Path) -> None:
@@ -86,8 +86,49 @@ def test_the_widest_elastic_column_gives_way() -> None:
     assert table(rows, elastic=(0, 1), width=None)[1] == f"{'x' * 30}  {'y' * 12}  {'z' * 8}"
 
 
-def test_sizes() -> None:
-    assert size(0) == "0 B"
-    assert size(1023) == "1,023 B"
-    assert size(96_576_768) == "92.1 MiB"  # 96,576,768 / 2**20 = 92.10
-    assert size(3 * 2**40) == "3.0 TiB"
+@pytest.mark.parametrize("arguments", [(), ("--json",)])
+def test_a_place_that_is_not_there_is_an_error(decodescope: RunCommand, arguments: tuple[str, ...]) -> None:
+    done = decodescope("models", "/no/such", *arguments)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"/no/such cannot be looked into: No such file or directory." in done.stderr
+
+
+def test_a_file_is_described(decodescope: RunCommand, demo_model: Path) -> None:
+    done = decodescope("models", str(demo_model))
+    assert done.returncode == 0
+    facts = dict(line.split("  ", 1) for line in done.stdout.decode().splitlines())
+    facts = {name: value.strip() for name, value in facts.items()}
+    assert facts["architecture"] == "llama"
+    assert facts["size"] == "92 MiB"
+    # 30 layers x 3 heads x 64 values x 2 (keys and values) x 2 bytes = 23,040 bytes = 22.5 KiB
+    assert facts["KV cache"] == "22 KiB a token in f16"
+    assert facts["file"] == str(demo_model)
+
+
+def test_a_file_as_json(decodescope: RunCommand, demo_model: Path) -> None:
+    found = json.loads(decodescope("models", "--json", str(demo_model)).stdout)
+    assert [one["files"] for one in found] == [[str(demo_model)]]
+
+
+def test_a_file_that_cannot_be_used(decodescope: RunCommand, tmp_path: Path) -> None:
+    path = tmp_path / "x.gguf"
+    path.write_bytes(b"nothing")
+    done = decodescope("models", str(path))
+    assert (done.returncode, done.stdout) == (3, b"")
+    assert b"x.gguf is not a GGUF file." in done.stderr
+
+
+def test_folders_and_files_do_not_mix(decodescope: RunCommand, folder: Path, demo_model: Path) -> None:
+    done = decodescope("models", str(folder), str(demo_model))
+    assert done.returncode == 2
+    assert b"not both" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["models", "doctor", "--help"])
+def test_a_reader_that_has_gone(start: Starter, command: str) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    process = start(command, stdout=write)
+    os.close(write)
+    _, said = process.communicate(timeout=DEADLINE_SECONDS)
+    assert (process.returncode, said) == (141, b"")

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from decodescope.backends.checks import check_settings
 from decodescope.backends.requests import EngineSettings, Message, Sampling
-from decodescope.cli.main import cli
+from decodescope.cli.group import cli
 from decodescope.cli.options import GenerationOptions, collect, generation_options, valid_text
 
 

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import threading
 from pathlib import Path
 
 import click
@@ -135,12 +136,42 @@ def test_a_file_that_cannot_be_read_says_why(messages: Messages, tmp_path: Path)
         read_prompt(None, None, str(tmp_path), messages)
 
 
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty"])
+def test_a_device_is_refused(messages: Messages, device: str) -> None:
+    if not os.path.exists(device):
+        pytest.skip(f"there is no {device}")
+    with pytest.raises(click.UsageError, match="is a device"):
+        read_prompt(None, None, device, messages)
+
+
+def test_a_named_pipe_is_read_to_its_end(messages: Messages, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[b"from the pipe\n"])
+    writer.start()
+    assert read_prompt(None, None, str(pipe), messages) == "from the pipe"
+    writer.join()
+
+
+def test_what_has_no_end_is_refused(monkeypatch: pytest.MonkeyPatch, messages: Messages, tmp_path: Path) -> None:
+    monkeypatch.setattr("decodescope.cli.prompt._LIMIT", 2048)
+    file = tmp_path / "long.txt"
+    file.write_bytes(b"x" * 2048)
+    assert read_prompt(None, None, str(file), messages) == "x" * 2048
+    file.write_bytes(b"x" * 2049)
+    with pytest.raises(click.UsageError, match=r"longer than 2\.0 KiB"):
+        read_prompt(None, None, str(file), messages)
+    pipe(monkeypatch, b"x" * 2049)
+    with pytest.raises(click.UsageError, match=r"longer than 2\.0 KiB"):
+        read_prompt(None, None, None, messages)
+
+
 def test_a_wait_for_stdin_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     read, write = os.pipe()
     monkeypatch.setattr("decodescope.cli.prompt._PATIENCE_SECONDS", 0.0)
     with os.fdopen(read, "r") as reader:
         monkeypatch.setattr(sys, "stdin", reader)
-        # The wait is over at once; what is said then is read after the writer has closed.
+        # The patience is over at once; what is written after the message ends the wait.
         monkeypatch.setattr(Messages, "say", _say_then_close(write))
         assert read_prompt(None, None, None, Messages()) == "late"
     assert "Waiting for the prompt" in capsys.readouterr().err

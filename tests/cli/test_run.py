@@ -29,7 +29,7 @@ def test_plain(decodescope: RunCommand, script: ScriptWriter) -> None:
     assert done.returncode == 0
     summary = done.stderr.decode()
     assert summary.count("\n") == 1
-    for fact in ("5 tokens", "TTFT", "TPOT", "write", "read", "512 tokens, 96 cached", "stop", "seed 7"):
+    for fact in ("5 tokens", "TTFT", "TPOT", "write", "read", "512 tokens, 96 cached", "ended its turn", "seed 7"):
         assert fact in summary
 
 
@@ -99,8 +99,13 @@ def test_a_failed_generation_keeps_its_text(decodescope: RunCommand, script: Scr
     assert done.stdout == b"so far\n"
     said = done.stderr.decode()
     assert "  ggml: out of memory\nUse a smaller -c.\n" in said
-    assert "1 token " in said
-    assert "failed" in said
+    assert "\nfailed after 1 token · " in said
+
+
+def test_a_run_that_failed_before_its_first_token_has_no_figures(decodescope: RunCommand, script: ScriptWriter) -> None:
+    done = decodescope("run", "hi", "-m", f"script:{script({'prefill': 9}, {'error': 'out of memory'})}")
+    assert done.returncode == 1
+    assert b"token" not in done.stderr
 
 
 def test_a_failed_generation_as_json(decodescope: RunCommand, script: ScriptWriter) -> None:

@@ -242,7 +242,7 @@ def test_a_truncated_model_is_refused_with_both_sizes(tmp_path: Path, demo_file:
         path = write(tmp_path / "half.gguf", file.read(46_000_000))
     error = refused(path)
     assert str(error) == (
-        "half.gguf is incomplete. The file holds 46.0 MB, its header needs 98.4 MB. Download it again."
+        "half.gguf is incomplete. The file holds 43.9 MiB, its header needs 93.8 MiB. Copy or download the file anew."
     )
 
 

@@ -174,7 +174,7 @@ def test_a_tensor_type_of_the_future_has_no_size(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("start", "seems", "remedy"),
     [
-        (b"", "an empty file", "Download"),
+        (b"", "an empty file", "anew"),
         (b"PK\x03\x04rest", "PyTorch", "convert_hf_to_gguf"),
         (b"\x80\x02}q\x00", "pickle", "convert_hf_to_gguf"),
         (struct.pack("<Q", 20) + b'{"__metadata__":{} }' + bytes(9), "safetensors", "convert_hf_to_gguf"),
@@ -182,13 +182,13 @@ def test_a_tensor_type_of_the_future_has_no_size(tmp_path: Path) -> None:
         (b"lmgg" + bytes(20), "old ggml", "current GGUF"),
         (b"<!DOCTYPE html><html>", "a web page", "not the page"),
         (b"\n <html><head>", "a web page", "not the page"),
-        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345678\n", "12,345,678 bytes", "git lfs"),
-        (b'{"error":"x"}', "JSON", "Download"),
-        (b"Entry not found", "a text", "Download"),
-        (bytes(600), "zeros", "Download"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345678\n", "12 MiB", "git lfs"),
+        (b'{"error":"x"}', "JSON", "anew"),
+        (b"Entry not found", "a text", "anew"),
+        (bytes(600), "zeros", "anew"),
         (b"\x1f\x8b\x08", "gzip", "Unpack"),
         (b"\xfe\xed\xfa\xce\x01\x02", "not known", "GGUF"),
-        (b"GGU", "a text", "Download"),
+        (b"GGU", "a text", "anew"),
     ],
     ids=lambda value: "" if isinstance(value, bytes) else None,
 )

@@ -72,13 +72,24 @@ def test_a_folder_with_several_models_lists_them(tmp_path: Path) -> None:
     first, second = write(tmp_path / "a.gguf"), write(tmp_path / "b.gguf")
     error = refused(str(tmp_path))
     assert "2 models" in error.what
-    assert f"{first}, {second}" in error.remedy
+    assert error.reason == f"They are {first}, {second}."
+    assert error.remedy == f"Choose one, as in -m {first}"
 
 
 def test_a_folder_with_nothing_fit(tmp_path: Path) -> None:
     assert "no GGUF file" in refused(str(tmp_path)).what
     write(tmp_path / "x.gguf", b"nothing")
     assert "x.gguf is not a GGUF file" in refused(str(tmp_path)).what
+    write(tmp_path / "y.gguf", gguf()[:300])
+    error = refused(str(tmp_path))
+    assert error.what == f"None of the 2 GGUF files in {tmp_path} can be used."
+    assert "x.gguf is not a GGUF file. y.gguf is incomplete" in error.reason
+    assert f"decodescope models {tmp_path}" in error.remedy
+
+
+def test_this_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert refused(".").what == f"There is no GGUF file in {tmp_path} or below it."
 
 
 @pytest.mark.parametrize(
@@ -96,6 +107,18 @@ def test_an_address_is_not_a_model() -> None:
 def test_a_misspelt_file_is_found_beside(tmp_path: Path) -> None:
     write(tmp_path / "SmolLM2-Q4_0.gguf")
     assert f"Did you mean {tmp_path}/SmolLM2-Q4_0.gguf?" in refused(f"{tmp_path}/SmolLM2-Q4_1.gguf").remedy
+
+
+def test_only_what_can_be_used_is_suggested(tmp_path: Path) -> None:
+    write(tmp_path / "model-a.gguf", b"nothing")
+    assert "Did you mean" not in refused(f"{tmp_path}/model-b.gguf").remedy
+    write(tmp_path / "model-c.gguf")
+    assert refused(f"{tmp_path}/model-b.gguf").remedy == f"Did you mean {tmp_path}/model-c.gguf?"
+
+
+def test_a_path_that_is_not_utf8_is_shown_as_text(tmp_path: Path) -> None:
+    assert refused(os.fsdecode(b"a\xff.gguf")).what == "There is no model 'a\ufffd.gguf'."
+    assert refused("a\x1b.gguf").what == "There is no model 'a\\x1b.gguf'."
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,166 @@
+"""The group of commands: which one a command line means, and what becomes of its errors."""
+
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from .. import __version__
+from .exit_codes import ExitCode
+from .streams import Messages, descriptor, not_written, to_nowhere
+
+_SCOPE = "scope"
+_COMPLETION = "_DECODESCOPE_COMPLETE"
+_NEAR = 0.75
+"""How alike a word and the name of a command are when the one is taken for the other misspelt, 0 to 1."""
+
+
+def _scope() -> click.Command:
+    from .commands.scope import scope_command
+
+    return scope_command
+
+
+def _run() -> click.Command:
+    from .commands.run import run_command
+
+    return run_command
+
+
+def _models() -> click.Command:
+    from .commands.models import models_command
+
+    return models_command
+
+
+def _config() -> click.Command:
+    from .commands.config import config_command
+
+    return config_command
+
+
+def _doctor() -> click.Command:
+    from .commands.doctor import doctor_command
+
+    return doctor_command
+
+
+_COMMANDS: dict[str, Callable[[], click.Command]] = {
+    "config": _config,
+    "doctor": _doctor,
+    "models": _models,
+    "run": _run,
+}
+
+
+class _PromptOrCommand(click.Group):
+    """A group whose first word, when it names no command, belongs to the scope: ``decodescope "hello"``.
+
+    A command is imported when it is asked for.
+    """
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or args[0] not in (*_COMMANDS, "-h", "--help", "--version"):
+            if args:
+                _refuse_misspelt(args[0], ctx)
+            args = [_SCOPE, *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == _SCOPE:
+            return _scope()
+        return _COMMANDS[cmd_name]() if cmd_name in _COMMANDS else None
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "[OPTIONS] [PROMPT]")
+        formatter.write_usage(ctx.command_path, "COMMAND …", "   or: ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_commands(ctx, formatter)
+        parameters = [*_scope().params, *self.get_params(ctx)]
+        records = [parameter.get_help_record(ctx) for parameter in parameters if isinstance(parameter, click.Option)]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
+
+
+@click.group(
+    cls=_PromptOrCommand,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True, "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="decodescope", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Watch a local model read a prompt and write its answer, token by token.
+
+    decodescope "Why is the sky blue?" opens the scope. With stdout not a terminal, the text is streamed instead.
+
+    Defaults can be set in a file and by llama.cpp's environment variables: see decodescope config.
+    """
+
+
+def _refuse_misspelt(word: str, ctx: click.Context) -> None:
+    """Raise click.UsageError when the first word is nearly a command: as a prompt it would load a model for nothing."""
+    if not word.isalpha() or os.path.lexists(word):
+        return
+    from difflib import get_close_matches
+
+    near = get_close_matches(word.lower(), _COMMANDS, n=1, cutoff=_NEAR)
+    if near:
+        raise click.UsageError(
+            f"There is no command {word!r}. Did you mean `decodescope {near[0]}`?\n"
+            f"To ask it as a prompt: decodescope -p {shlex.quote(word)}",
+            ctx,
+        )
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """Run the command and return the exit status (see ``ExitCode``); every error is said on stderr."""
+    try:
+        status: Any = cli.main(arguments, prog_name="decodescope", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except click.UsageError as error:
+        Messages().say(_usage_text(error))
+        return ExitCode.USAGE
+    except click.ClickException as error:
+        Messages().say(error.format_message())
+        return ExitCode.FAILED
+    except (KeyboardInterrupt, click.Abort):
+        return ExitCode.CANCELLED
+    except SystemExit:
+        # click leaves this way where the reader of stdout has gone, and after completing a line for a shell.
+        if _COMPLETION in os.environ:
+            raise
+        return _nobody_reads()
+    except BrokenPipeError:
+        return _nobody_reads()
+    except OSError as error:
+        # Only what click itself prints, as for --help, gets here; commands deal with their own streams.
+        Messages().say(not_written(error))
+        _drop_output()
+        return ExitCode.FAILED
+    return int(status or 0)
+
+
+def _nobody_reads() -> int:
+    _drop_output()
+    return ExitCode.NOBODY_READS
+
+
+def _drop_output() -> None:
+    number = descriptor(sys.stdout)
+    if number is not None:
+        to_nowhere(number)
+
+
+def _usage_text(error: click.UsageError) -> str:
+    lines = [f"Error: {error.format_message()}"]
+    if error.ctx is not None:
+        path = error.ctx.command_path.removesuffix(f" {_SCOPE}")
+        lines.append(f"Try '{path} --help'.")
+    return "\n".join(lines)
