@@ -153,8 +153,6 @@ class _Generation:
         match event:
             case ModelReady():
                 outcome.model = event
-                if event.context_note:
-                    self._say(f"Context: {event.context:,} tokens, {event.context_note}.")
             case RequestTaken():
                 outcome.run = Run(event)
             case Log():

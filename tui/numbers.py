@@ -41,13 +41,3 @@ def times(factor: float | None) -> str:
 def count(number: int | None) -> str:
     """Return a number of things with thousands apart."""
     return MISSING if number is None else f"{number:,}"
-
-
-def size(number: int) -> str:
-    """Return bytes in binary units: ``92 MiB``, ``4.4 GiB``."""
-    value = float(number)
-    for unit in ("B", "KiB", "MiB"):
-        if value < 1023.5:
-            return f"{value:.0f} {unit}" if value >= 9.95 or unit == "B" else f"{value:.1f} {unit}"
-        value /= 1024
-    return f"{value:.1f} GiB"

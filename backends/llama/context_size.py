@@ -2,6 +2,7 @@
 
 import msgspec
 
+from ...models.sizes import size
 from ..engine import EngineError
 
 _SHARE_FOR_CACHE = 0.5
@@ -28,8 +29,8 @@ def choose_context(asked: int, trained: int, kv_bytes_per_token: int, free_bytes
             most = min(trained, _round_down(free_bytes // kv_bytes_per_token))
             smaller = f"Ask for at most -c {most}, or quantize" if most else "Quantize"
             raise EngineError(
-                f"A context of {asked:,} tokens does not fit: its KV cache needs {_size(needed)},"
-                f" and {_size(free_bytes)} are free beside the weights.",
+                f"A context of {asked:,} tokens does not fit: its KV cache needs {size(needed)},"
+                f" and {size(free_bytes)} are free beside the weights.",
                 remedy=f"{smaller} the cache (-ctk q8_0 -ctv q8_0 -fa on).",
             )
         return ContextSize(asked, f"beyond the {trained:,} tokens of its training" if asked > trained else "")
@@ -43,13 +44,9 @@ def choose_context(asked: int, trained: int, kv_bytes_per_token: int, free_bytes
         return ContextSize(trained)
     return ContextSize(
         tokens,
-        f"trained for {trained:,}; capped at {tokens:,} by memory ({_size(tokens * kv_bytes_per_token)} of KV cache)",
+        f"trained for {trained:,}; capped at {tokens:,} by memory ({size(tokens * kv_bytes_per_token)} of KV cache)",
     )
 
 
 def _round_down(tokens: int) -> int:
     return tokens - tokens % _GRAIN
-
-
-def _size(count: int) -> str:
-    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.1f} MiB"

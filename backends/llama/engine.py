@@ -43,6 +43,9 @@ class LlamaEngine:
         settings = self._opening.settings
         used = used_devices(settings)
         size = plan_context(self._opening, used)
+        if size.note:
+            text = f"Context: {size.tokens:,} tokens, {size.note}."
+            report(Log(t=time.perf_counter_ns(), level="info", text=text))
         model = load_model(
             self._opening,
             log,
@@ -107,7 +110,7 @@ class LlamaEngine:
         if len(prompt) >= self._context_tokens:
             raise EngineError(
                 f"The prompt has {len(prompt):,} tokens and the context holds {self._context_tokens:,}.",
-                remedy="Use a shorter prompt, clear the conversation, or ask for a larger context (-c).",
+                remedy="Use a shorter prompt, or ask for a larger context (-c).",
             )
         cached = self._memory.reuse(prompt, exact=request.sampling.determined)
         sampler = self._sampler(request.sampling, seed)

@@ -78,7 +78,7 @@ def load_model(opening: OpenLlama, log: NativeLog, report: Callable[[float], Non
         raise EngineError(
             f"llama.cpp could not load {opening.name}.",
             log.complaints or "llama.cpp gave no reason.",
-            "Download the file again, or update llama-cpp-python if the architecture is new.",
+            "Copy or download the file anew, or update llama-cpp-python if the architecture is new.",
         )
     refusal = _cannot_generate(model)
     if refusal is not None:

@@ -35,11 +35,3 @@ def test_rates_factors_and_counts() -> None:
     assert numbers.times(8.34) == "8.3×"
     assert numbers.times(123.4) == "123×"
     assert numbers.count(0) == "0"
-
-
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (96_468_992, "92 MiB"), (4_724_464_025, "4.4 GiB")],
-)
-def test_size(number: int, text: str) -> None:
-    assert numbers.size(number) == text

@@ -189,7 +189,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         if model is None:
             return
         if model.context_note:
-            self._say(model.context_note)
+            self._say(f"Context: {model.context:,} tokens, {model.context_note}.")
         if not model.template and not self._options.raw:
             self._say("The model has no chat template: prompts are completed as they stand.", "warning")
 

@@ -2,6 +2,7 @@
 
 from ...backends.events import ModelReady
 from ...backends.text import visible
+from ...models.sizes import size
 from .. import numbers
 from .cells import Cells, Row, clip, row_width
 
@@ -14,7 +15,7 @@ def model_facts(model: ModelReady, raw: bool) -> list[str]:
     devices = ", ".join(model.devices) or "CPU"
     facts = [
         model.quantization,
-        numbers.size(model.bytes),
+        size(model.bytes),
         f"{devices}, {model.threads} thread{'' if model.threads == 1 else 's'}",
     ]
     if model.gpu_layers:
