@@ -28,6 +28,7 @@ from ..widgets.prompt_box import PromptBox
 from .face import Face
 from .help import HelpScreen
 from .room import counter_lines, plot_lines
+from .why import WhyScreen
 from .wording import answer_note
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         &.-tokens TokenTable { display: block; }
         &.-tokens.-wide TokenTable { width: 60; border-left: solid $foreground 20%; }
         &.-tokens.-narrow Conversation, &.-tokens.-slim Conversation { display: none; }
-        & #strip, & PhaseLine, & Counters, & LatencyPlot { background: $surface; }
+        & #strip, & PhaseLine, & Counters, & Plot { background: $surface; }
         & #strip { height: 1; }
         & #legend { width: auto; padding: 0 0 0 1; color: $text-muted; }
         &.-slim #legend { display: none; }
@@ -178,6 +179,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             self._generation_ended(changes.ended)
         if changes.became_ready:
             self._model_is_ready()
+            self.run_worker(self._know_the_floor())
         if changes.ended is not None or changes.became_ready or self.session.phase is Phase.GONE:
             self._face.all()
         else:
@@ -193,7 +195,20 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         if not model.template and not self._options.raw:
             self._say("The model has no chat template: prompts are completed as they stand.", "warning")
 
-    def _generation_ended(self, ended: Finished | Failed) -> None:
+    async def _know_the_floor(self) -> None:
+        """Find out what memory can give; it is measured once, while the engine has nothing to do."""
+        model = self.session.model
+        if model is None or self.session.floor is not NoFloor.NOT_MEASURED:
+            return
+        measured = cached_bandwidth(model.threads)
+        if measured is None and not self.session.busy:
+            self.session.phase = Phase.MEASURING
+            self._face.all()
+            try:
+                measured = await asyncio.to_thread(measure_bandwidth, model.threads)
+            except BandwidthError as error:
+                self._say(str(error), "warning")
+self, ended: Finished | Failed) -> None:
         self._face.flush_text()
         if self._conversation is not None:
             run = self.session.run
@@ -394,6 +409,10 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             self._say(f"The answer cannot be saved here: {error}", "error")
         else:
             self._say(f"Saved as {path}")
+
+    def action_why(self) -> None:
+        """Say why it is slower to write than to read."""
+        self.app.push_screen(WhyScreen(lambda: self.session))
 
     def action_help(self) -> None:
         """Show the keys and what the figures mean."""
