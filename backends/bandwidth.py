@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _FILE = "bandwidth.json"
 _FILE_LIMIT = 1 << 16
 _KEPT = 16
+_YEAR_10000 = 253_402_300_800
 _BLOCK_BYTES = 256 << 20
 _LEAST_BYTES = 16 << 20
 _MEMORY_SHARE = 8
@@ -72,8 +73,11 @@ def cached_bandwidths() -> list[Bandwidth]:
         return []
     if cache.machine != _machine():
         return []
-    usable = [one for one in cache.measurements if one.threads >= 1 and 0 < one.bytes_per_second < float("inf")]
-    return sorted(usable, key=lambda one: one.measured_at, reverse=True)
+    return sorted(filter(_plausible, cache.measurements), key=lambda one: one.measured_at, reverse=True)
+
+
+def _plausible(one: Bandwidth) -> bool:
+    return one.threads >= 1 and 0 < one.bytes_per_second < 1e15 and 0 <= one.measured_at < _YEAR_10000
 
 
 def cached_bandwidth(threads: int) -> Bandwidth | None:
@@ -144,12 +148,13 @@ def _keep(measured: Bandwidth) -> None:
     path = cache_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     # Written aside and renamed, so that nobody ever reads half of it.
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=_FILE, delete=False) as file:
-        file.write(msgspec.json.encode(cache))
+    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=_FILE)
     try:
-        os.replace(file.name, path)
+        with open(descriptor, "wb") as file:
+            file.write(msgspec.json.encode(cache))
+        os.replace(aside, path)
     except OSError:
-        os.unlink(file.name)
+        os.unlink(aside)
         raise
 
 

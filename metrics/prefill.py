@@ -4,7 +4,7 @@ A prompt token costs more the deeper it stands, since it attends to all tokens b
 the tokens from depth s to e take a · (e − s) + b · (e² − s²) / 2. Both are fitted by weighted least squares to the mean
 cost per micro-batch. Only ends of micro-batches say what depth costs: within one, all its tokens are computed together,
 layer by layer, and progress is even. The first micro-batch of a run counts little (caches and clocks are cold), and one
-that was disturbed counts less the further it lies off.
+that was disturbed counts less the further it lies off; two in a row, and what was before counts less.
 
 Early on there is more noise than growth to be seen. What is expected of b / a beforehand (a ``PrefillPrior``) therefore
 weighs as one more observation: from the model's shape in an engine's first run, from the run before it later.
@@ -22,8 +22,12 @@ from .series import Int64Array, Series
 _NOISE = 0.06
 """How far the mean cost of a micro-batch usually lies off, as a share."""
 _FIRST_WEIGHT = 0.25
+_DISTURBED = 3 * _NOISE
+_FORMER_WEIGHT = 0.25
 _LEAST_FRACTION = 0.1
 """A micro-batch of which less was done says nothing yet."""
+_SETTLED_TOKENS = 64
+"""Fewer tokens take little less than a whole pass over the weights, so their cost says nothing of more tokens."""
 _SHAPE_SPREAD = 0.5
 _RUN_SPREAD = 0.2
 _UNKNOWN_RATIO_SPREAD = 2e-4
@@ -40,11 +44,15 @@ class PrefillFit(msgspec.Struct, frozen=True):
 
     def ns(self, start: float, end: float) -> float:
         """Time for the prompt tokens from depth ``start`` to ``end``: a (e − s) + b (e² − s²) / 2."""
-        return (end - start) * (self.base_ns + self.growth_ns * (start + end) / 2)
+        return (end - start) * self.cost_ns((start + end) / 2)
+
+    def cost_ns(self, depth: float) -> float:
+        """Time of one token at that depth."""
+        return self.base_ns + self.growth_ns * depth
 
     def rate(self, depth: float) -> float:
         """Tokens per second at that depth."""
-        return 1e9 / (self.base_ns + self.growth_ns * depth)
+        return 1e9 / self.cost_ns(depth)
 
 
 class PrefillPrior(msgspec.Struct, frozen=True):
@@ -77,6 +85,7 @@ class PrefillForecast:
         self._micro_batch = max(1, micro_batch)
         self._prior = prior
         self._sums = np.zeros(5)
+        self._was_off = 0.0
         self._ends = Series()
         self._spans = Series()
         self._cached = self._total = 0
@@ -91,7 +100,8 @@ class PrefillForecast:
             self._cached, self._total = event.cached, len(event.tokens)
             self._last = self._batch = (event.cached, event.t)
         elif self._last is not None and self._batch is not None and event.processed > self._last[0]:
-            self._advance(event.processed, event.t)
+            self._total = event.total
+            self._advance(min(event.processed, event.total), event.t)
 
     def _advance(self, depth: int, t: int) -> None:
         assert self._last is not None
@@ -112,15 +122,26 @@ class PrefillForecast:
         assert self._batch is not None
         start, start_t = self._batch
         tokens = end - start
-        cost, middle = (end_t - start_t) / tokens, (start + end) / 2
-        weight = tokens / self._micro_batch * (_FIRST_WEIGHT if len(self._ends) == 0 else 1.0)
-        expected = self.fit
-        if expected is not None and len(self._ends) > 0:
-            off = abs(cost / (expected.base_ns + expected.growth_ns * middle) - 1)
-            weight *= min(1.0, 3 * _NOISE / off) if off > 0 else 1.0
-        self._sums += _moments(middle, cost, weight)
+        middle, cost = (start + end) / 2, (end_t - start_t) / tokens
+        off = self._off(middle, cost)
+        if self._was_off * off > 0:
+            self._sums *= _FORMER_WEIGHT
+        weight = 1.0 if self._was_off * off > 0 else _damping(off)
+        self._sums += _moments(middle, cost, weight * self._usual_weight(tokens))
+        self._was_off = off
         self._ends.append(end)
         self._spans.append(end_t - start_t)
+
+    def _usual_weight(self, tokens: float) -> float:
+        return tokens / self._micro_batch * (_FIRST_WEIGHT if len(self._ends) == 0 else 1.0)
+
+    def _off(self, middle: float, cost: float) -> float:
+        """Return how far a micro-batch lies off those before it, as a share; 0 within the usual noise."""
+        expected = _solve(self._sums, self._prior) if len(self._ends) else None
+        if expected is None:
+            return 0.0
+        off = cost / expected.cost_ns(middle) - 1
+        return off if abs(off) > _DISTURBED else 0.0
 
     @property
     def fit(self) -> PrefillFit | None:
@@ -140,8 +161,14 @@ class PrefillForecast:
         done = self._last[0] - start
         if tokens <= 0 or done < _LEAST_FRACTION * tokens:
             return None
-        first = _FIRST_WEIGHT if len(self._ends) == 0 else 1.0
-        return start + tokens / 2, (self._last[1] - start_t) / done, first * done / self._micro_batch
+        middle, cost = start + tokens / 2, (self._last[1] - start_t) / done
+        return middle, cost, _damping(self._off(middle, cost)) * self._usual_weight(done)
+
+    @property
+    def settled(self) -> bool:
+        """Whether ``fit`` rests on enough tokens, of this run or of one before it, to tell of other lengths."""
+        read = 0 if self._last is None else self._last[0] - self._cached
+        return read >= min(_SETTLED_TOKENS, self._micro_batch) or self._prior.base_ns is not None
 
     @property
     def total_ns(self) -> int | None:
@@ -187,13 +214,18 @@ class PrefillForecast:
     def prior(self) -> PrefillPrior:
         """What this run lets expect of the next one on the same engine."""
         fit = self.fit
-        if fit is None or len(self._ends) == 0:
+        if fit is None or len(self._ends) == 0 or not self.settled:
             return self._prior
         # A run of one micro-batch tells how quick the engine is, and nothing new of the growth.
         if len(self._ends) < 3:
             return msgspec.structs.replace(self._prior, base_ns=fit.base_ns)
         ratio = fit.growth_ns / fit.base_ns
         return PrefillPrior(ratio, max(ratio * _RUN_SPREAD, 1e-6), fit.base_ns)
+
+
+def _damping(off: float) -> float:
+    """Huber's weight of what lies ``off``: its pull no longer grows beyond the usual noise."""
+    return _DISTURBED / abs(off) if off else 1.0
 
 
 def _moments(x: float, y: float, weight: float) -> npt.NDArray[np.float64]:
