@@ -30,6 +30,8 @@ class Phase(Enum):
 
     LOADING = auto()
     WARMING_UP = auto()
+    MEASURING = auto()
+    """The engine is ready and idle; the machine's memory is being measured."""
     READY = auto()
     WAITING = auto()
     """Asked; the engine has not yet said how long the prompt is."""
@@ -44,7 +46,7 @@ class Phase(Enum):
 
 
 BUSY = frozenset({Phase.WAITING, Phase.PREFILL, Phase.DECODE})
-STARTING = frozenset({Phase.LOADING, Phase.WARMING_UP})
+STARTING = frozenset({Phase.LOADING, Phase.WARMING_UP, Phase.MEASURING})
 
 
 @dataclass(slots=True)
@@ -154,6 +156,16 @@ class Session:
         from ..metrics.floor import memory_floor
 
         return memory_floor(self.model, self.bandwidth)
+
+    def measure(self) -> None:
+        """Hold prompts back until the memory has been measured."""
+        self.phase = Phase.MEASURING
+
+    def measured(self, bytes_per_second: float | None) -> None:
+        """Take the memory's bandwidth, None where it could not be measured."""
+        self.bandwidth = bytes_per_second
+        if self.phase is Phase.MEASURING:
+            self.phase = Phase.READY
 
     def stop(self) -> None:
         """Take the generation under way for one that ends soon."""

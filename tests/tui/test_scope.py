@@ -121,7 +121,7 @@ async def test_again_asks_the_same_prompt_anew() -> None:
         shown = "\n".join(running.shown())
         assert "second answer" in shown
         assert "first answer" not in shown
-        assert shown.count("why") == 1
+        assert shown.count("▌ why") == 1
 
 
 async def test_again_in_mid_answer_stops_it_first() -> None:

@@ -41,6 +41,8 @@ def phase_row(session: Session, now: int, width: int) -> Row:
             return _with_bar("load", session.load_fraction, 0.0, f"{session.load_fraction:4.0%} of the model", width)
         case Phase.WARMING_UP:
             return _with_bar("load", 1.0, 0.0, "100% · warming up", width)
+        case Phase.MEASURING:
+            return _with_bar("load", 1.0, 0.0, "100% · measuring the memory, once", width)
         case Phase.READY:
             return _line("ready", "dim", _ready(session), width)
         case Phase.WAITING:
