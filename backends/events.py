@@ -62,6 +62,12 @@ class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
     template: str
     """The chat template in use, named; empty when the model has none."""
     kv_bytes_per_token: int
+    weight_bytes_per_token: int | None = None
+    """Bytes of weights that one token of decode reads; ``None`` where the engine does not know."""
+    weight_bytes_per_pass: int | None = None
+    """The same for a micro-batch of many tokens, which passes every expert of a mixture."""
+    attention_growth: float | None = None
+    """Multiplications per prompt token for each token before it, as a share of those with the weights."""
     progress: Progress
     """Grain of ``prefill_progress``."""
     rollback: bool

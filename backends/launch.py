@@ -68,6 +68,7 @@ def launch(source: Source, settings: EngineSettings) -> Backend:
     if isinstance(source, ScriptFile):
         opening = OpenScript(path=os.fsencode(source.path), settings=settings)
     else:
+        traffic = source.weight_traffic
         opening = OpenLlama(
             path=os.fsencode(source.path),
             name=well_formed(source.name),
@@ -76,6 +77,9 @@ def launch(source: Source, settings: EngineSettings) -> Backend:
             trained_context=source.trained_context,
             kv_bytes_per_token=source.kv_bytes_per_token(settings.cache_type_k, settings.cache_type_v),
             settings=settings,
+            weight_bytes_per_token=None if traffic is None else traffic.per_token,
+            weight_bytes_per_pass=None if traffic is None else traffic.per_pass,
+            attention_growth=source.attention_growth,
         )
     return _launcher().submit(EngineHost, opening).result()
 

@@ -18,6 +18,9 @@ class OpenLlama(msgspec.Struct, frozen=True, tag_field="command", tag="open_llam
     trained_context: int
     kv_bytes_per_token: int
     settings: EngineSettings
+    weight_bytes_per_token: int | None = None
+    weight_bytes_per_pass: int | None = None
+    attention_growth: float | None = None
 
 
 class OpenScript(msgspec.Struct, frozen=True, tag_field="command", tag="open_script"):

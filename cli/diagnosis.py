@@ -8,12 +8,14 @@ import platform
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from .. import __version__
+from ..backends.bandwidth import Bandwidth, BandwidthError, cached_bandwidths, measure_bandwidth
 from ..backends.host import describe_exit
 from ..backends.threads import thread_choice
 from ..models import places
@@ -30,13 +32,16 @@ _LOCALE_VARIABLES = ("LC_ALL", "LC_CTYPE", "LANG", "PYTHONIOENCODING", "PYTHONUT
 Section = dict[str, Any]
 
 
-def diagnose() -> dict[str, Section]:
-    """Return the sections in order. Nothing is raised for what is broken: it is described where its value would be."""
+def diagnose(*, measure: bool = False) -> dict[str, Section]:
+    """Return the sections in order. Nothing is raised for what is broken: it is described where its value would be.
+
+    ``measure``: measure the memory bandwidth first.
+    """
     return {
         "versions": _versions(),
         "llama.cpp": _native(),
         "processor": _processor(),
-        "memory": _memory(),
+        "memory": _memory(measure),
         "terminal": _terminal(),
         "settings": _settings(),
         "folders": _folders(),
@@ -88,10 +93,36 @@ def _processor() -> Section:
     return {"machine": platform.machine(), "threads": choice.threads, "why": choice.why}
 
 
-def _memory() -> Section:
+def _memory(measure: bool) -> Section:
     memory = psutil.virtual_memory()
     swap = psutil.swap_memory()
-    return {"total": size(memory.total), "available": size(memory.available), "swap": size(swap.total)}
+    section: Section = {"total": size(memory.total), "available": size(memory.available), "swap": size(swap.total)}
+    measured = cached_bandwidths()
+    if measure:
+        try:
+            newest = measure_bandwidth(thread_choice().threads)
+            measured = [newest, *(one for one in measured if one.threads != newest.threads)]
+        except BandwidthError as error:
+            section["problem"] = str(error)
+    now = time.time()
+    lines = [_bandwidth_line(one, now) for one in measured]
+    return {**section, "read bandwidth": lines or "not measured yet: decodescope doctor --measure"}
+
+
+def _bandwidth_line(measured: Bandwidth, now: float) -> str:
+    threads = "1 thread" if measured.threads == 1 else f"{measured.threads} threads"
+    date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(measured.measured_at))
+    rate = f"{measured.bytes_per_second / 1e9:.1f} GB/s"
+    return f"{rate} with {threads}, measured {date} ({_age(now - measured.measured_at)})"
+
+
+def _age(seconds: float) -> str:
+    """Return how long ago something was, in whole minutes, hours or days."""
+    for length, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        count = int(seconds // length)
+        if count >= 1:
+            return f"{count:,} {unit}{'' if count == 1 else 's'} ago"
+    return "just now" if seconds > -60 else "ahead of this machine's clock"
 
 
 def _terminal() -> Section:

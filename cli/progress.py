@@ -4,6 +4,7 @@ import os
 import time
 
 from ..backends.events import Event, LoadProgress, ModelReady, PrefillProgress, PromptReady, RequestTaken
+from ..metrics.prefill import PrefillForecast, prior_of_model
 from .streams import Messages
 
 _REDRAW_SECONDS = 0.1
@@ -21,11 +22,14 @@ class ProgressLine:
         self._shown = False
         self._drawn_at = 0.0
         self._prompt_at: int | None = None
+        self._forecast = PrefillForecast()
 
     def update(self, event: Event) -> None:
         """Draw what ``event`` says, at most ten times a second; an event that ends a phase wipes the line."""
         if not self._active:
             return
+        if isinstance(event, PromptReady | PrefillProgress):
+            self._forecast.apply(event)
         if isinstance(event, LoadProgress) and event.fraction < 1:
             self._draw("load", f"{self._bar(event.fraction)} {event.fraction:4.0%}")
         elif isinstance(event, LoadProgress):
@@ -36,7 +40,9 @@ class ProgressLine:
             self._draw("read", self._reading(start), at_once=True)
         elif isinstance(event, PrefillProgress) and event.processed < event.total:
             self._draw("read", self._reading(event))
-        elif not isinstance(event, ModelReady | RequestTaken | PrefillProgress):
+        elif isinstance(event, ModelReady):
+            self._forecast = PrefillForecast(event.micro_batch, prior_of_model(event))
+        elif not isinstance(event, RequestTaken | PrefillProgress):
             self.clear()
 
     def clear(self) -> None:
@@ -47,13 +53,14 @@ class ProgressLine:
 
     def _reading(self, event: PrefillProgress) -> str:
         todo, done = event.total - event.cached, event.processed - event.cached
+        left = self._forecast.remaining_ns
         facts = [f"{event.processed:,} of {event.total:,} tokens"]
         if event.cached:
             facts[0] += f", {event.cached:,} cached"
         if self._prompt_at is not None and done > 0 and event.t > self._prompt_at:
-            seconds = (event.t - self._prompt_at) / 1e9
-            facts.append(f"{done / seconds:,.0f} tok/s")
-            facts.append(f"{(todo - done) * seconds / done:,.1f} s left")
+            facts.append(f"{done * 1e9 / (event.t - self._prompt_at):,.0f} tok/s")
+        if left is not None:
+            facts.append(f"{left / 1e9:,.1f} s left")
         return f"{self._bar(done / todo if todo else 1.0)} " + "  ".join(facts)
 
     def _bar(self, fraction: float) -> str:

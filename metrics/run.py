@@ -13,17 +13,20 @@ from ..backends.events import (
 )
 from . import latency
 from .pace import Pace, RunningMedian, pace
+from .prefill import PrefillForecast
 from .series import Int64Array, Series
 
 
 class Run:
     """Collects the events of one generation and answers with figures; no clock, no I/O.
 
-    Times are ns on the engine's clock, durations ns, rates per second; ``None`` where there is no value.
+    Times are ns on the engine's clock, durations ns, rates per second; ``None`` where there is no value. ``forecast``:
+    how the prefill is foreseen; by default without knowing anything of the model.
     """
 
-    def __init__(self, taken: RequestTaken) -> None:
+    def __init__(self, taken: RequestTaken, forecast: PrefillForecast | None = None) -> None:
         self.taken = taken
+        self.forecast = PrefillForecast() if forecast is None else forecast
         self.prompt: PromptReady | None = None
         self.progress: PrefillProgress | None = None
         self.end: Finished | Failed | None = None
@@ -46,10 +49,12 @@ class Run:
             self._apply_token(event)
         elif isinstance(event, PrefillProgress):
             self.progress = event
+            self.forecast.apply(event)
             if event.processed >= event.total:
                 self._prefill_end = event.t
         elif isinstance(event, PromptReady):
             self.prompt = event
+            self.forecast.apply(event)
         elif isinstance(event, Finished | Failed) and self.end is None:
             # The engine may still fail when this generation is over.
             self.end = event

@@ -53,6 +53,8 @@ def _model_facts(model: ModelReady) -> dict[str, Any]:
         "architecture": model.architecture,
         "quantization": model.quantization,
         "bytes": model.bytes,
+        "weight_bytes_per_token": model.weight_bytes_per_token,
+        "kv_bytes_per_token": model.kv_bytes_per_token,
         "parameters": model.parameters,
         "trained_context": model.trained_context,
         "context": model.context,

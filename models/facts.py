@@ -9,8 +9,9 @@ from .checks import refuse_incomplete, refuse_unfit_kind, refuse_without_tensors
 from .errors import ModelError, shown
 from .ggml_types import FILE_TYPES, GUESSED_FILE_TYPE, TENSOR_TYPES
 from .header import Header
-from .kv_cache import bytes_per_token, cache_widths, layer_count
+from .kv_cache import attention_width, bytes_per_token, cache_widths, layer_count
 from .shards import read_shards, without_shard_number
+from .weights import WeightTraffic, multiplied_weights, weight_traffic
 
 _QUANTIZATION_SUFFIX = re.compile(
     r"[-_.](UD[-_])?(I?Q\d+_\w+|TQ\d_0|MXFP4(_MOE)?|NVFP4|BF16|F?P?16|F?P?32)$", re.IGNORECASE | re.ASCII
@@ -50,6 +51,10 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
     """Values that each layer keeps per token as keys."""
     value_widths: tuple[int, ...]
     """Values that each layer keeps per token as values."""
+    weight_traffic: WeightTraffic | None = None
+    """What of the weights is read per token; ``None`` where a tensor is of a type that is not known here."""
+    attention_growth: float | None = None
+    """Multiplications per token for each token of context, as a share of those with the weights."""
 
     def kv_bytes_per_token(self, type_k: str = "f16", type_v: str = "f16") -> int:
         """Return the bytes of KV cache that one token takes; 0 for recurrent models.
@@ -74,6 +79,9 @@ def read_model(path: Path, name: str | None = None) -> ModelFile:
     refuse_without_tensors(first, len(tensors))
     architecture = first.text("general.architecture") or ""
     key_widths, value_widths = cache_widths(first, architecture)
+    layers = layer_count(first, architecture)
+    experts = first.integer(f"{architecture}.expert_count") or None
+    experts_used = first.integer(f"{architecture}.expert_used_count") or None
     title = (first.text("general.name") or "").strip()
     return ModelFile(
         path=first.path,
@@ -85,13 +93,16 @@ def read_model(path: Path, name: str | None = None) -> ModelFile:
         bytes=sum(_weight_bytes(shard) for shard in shards),
         parameters=sum(tensor.values for tensor in tensors),
         trained_context=_required(first, f"{architecture}.context_length"),
-        layers=layer_count(first, architecture),
+        layers=layers,
         has_template=bool(first.text("tokenizer.chat_template")),
-        experts=first.integer(f"{architecture}.expert_count") or None,
-        experts_used=first.integer(f"{architecture}.expert_used_count") or None,
+        experts=experts,
+        experts_used=experts_used,
         sliding_window=first.integer(f"{architecture}.attention.sliding_window") or None,
         key_widths=key_widths,
         value_widths=value_widths,
+        weight_traffic=weight_traffic(tensors, layers, experts, experts_used),
+        attention_growth=attention_width(first, architecture, key_widths, value_widths)
+        / max(1, multiplied_weights(tensors, layers, experts, experts_used)),
     )
 
 

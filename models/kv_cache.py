@@ -68,6 +68,23 @@ def cache_widths(header: Header, architecture: str) -> tuple[tuple[int, ...], tu
     return keys, values
 
 
+def attention_width(header: Header, architecture: str, key_widths: Sequence[int], value_widths: Sequence[int]) -> int:
+    """Return how many multiplications a token makes for each token that it attends to, over all layers.
+
+    Every head multiplies with its own query, also where several share their keys: cache width x heads / kv heads.
+    Layers with a sliding window do not grow with depth and are left out.
+    """
+    layers = len(key_widths)
+    heads = _per_layer(header, f"{architecture}.attention.head_count", layers) or (0,) * layers
+    kv_heads = _per_layer(header, f"{architecture}.attention.head_count_kv", layers) or heads
+    sliding = _sliding_layers(header, architecture, layers)
+    return sum(
+        (key_widths[layer] + value_widths[layer]) * heads[layer] // kv_heads[layer]
+        for layer in range(layers)
+        if kv_heads[layer] > 0 and not sliding[layer]
+    )
+
+
 def bytes_per_token(key_widths: Sequence[int], value_widths: Sequence[int], type_k: str, type_v: str) -> int:
     """Return the bytes that one token takes over all layers.
 

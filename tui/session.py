@@ -20,6 +20,8 @@ from ..backends.requests import Message, Request, Sampling
 from ..backends.text import TextStream
 
 if TYPE_CHECKING:
+    from ..metrics.floor import MemoryFloor, NoFloor
+    from ..metrics.prefill import PrefillPrior
     from ..metrics.run import Run
 
 
@@ -28,6 +30,8 @@ class Phase(Enum):
 
     LOADING = auto()
     WARMING_UP = auto()
+    MEASURING = auto()
+    """The engine is ready and idle; the machine's memory is being measured."""
     READY = auto()
     WAITING = auto()
     """Asked; the engine has not yet said how long the prompt is."""
@@ -42,7 +46,7 @@ class Phase(Enum):
 
 
 BUSY = frozenset({Phase.WAITING, Phase.PREFILL, Phase.DECODE})
-STARTING = frozenset({Phase.LOADING, Phase.WARMING_UP})
+STARTING = frozenset({Phase.LOADING, Phase.WARMING_UP, Phase.MEASURING})
 
 
 @dataclass(slots=True)
@@ -102,7 +106,10 @@ class Session:
         self.failure: Failed | None = None
         self.stopping = False
         """The generation under way has been told to stop."""
+        self.bandwidth: float | None = None
+        """Bytes per second that this machine's memory gives to as many threads as the model uses."""
         self._context_before = 0
+        self._prior: PrefillPrior | None = None
         self._stream = TextStream()
         self._paces = bytearray()
         self._thinking = bytearray()
@@ -140,6 +147,25 @@ class Session:
         if self.run is None or self.run.prompt is None:
             return self._context_before
         return max(self.run.context_used, self.run.prompt.cached)
+
+    @property
+    def floor(self) -> "MemoryFloor | NoFloor | None":
+        """The floor of the time per token on this machine, or why there is none; None before the model is ready."""
+        if self.model is None:
+            return None
+        from ..metrics.floor import memory_floor
+
+        return memory_floor(self.model, self.bandwidth)
+
+    def measure(self) -> None:
+        """Hold prompts back until the memory has been measured."""
+        self.phase = Phase.MEASURING
+
+    def measured(self, bytes_per_second: float | None) -> None:
+        """Take the memory's bandwidth, None where it could not be measured."""
+        self.bandwidth = bytes_per_second
+        if self.phase is Phase.MEASURING:
+            self.phase = Phase.READY
 
     def stop(self) -> None:
         """Take the generation under way for one that ends soon."""
@@ -203,6 +229,8 @@ class Session:
     def _forget_answer(self) -> None:
         self._context_before = self.context_used
         self.stopping = False
+        if self.run is not None:
+            self._prior = self.run.forecast.prior
         self.run = None
         if self.phase is not Phase.GONE:
             self.failure = None
@@ -226,12 +254,13 @@ class Session:
                 self.phase = Phase.WARMING_UP if event.fraction >= 1 else Phase.LOADING
             case ModelReady():
                 self.model = event
+                self._prior = None
                 self.phase = Phase.READY
                 changes.became_ready = True
             case Log():
                 changes.logs.append(event)
             case RequestTaken():
-                self.run = _new_run(event)
+                self.run = self._new_run(event)
             case PromptReady() | PrefillProgress():
                 self._to_run(event)
                 self.phase = Phase.PREFILL
@@ -245,6 +274,16 @@ class Session:
                 self._failed(event, changes)
             case _:
                 assert_never(event)
+
+    def _new_run(self, taken: RequestTaken) -> "Run":
+        # numpy is loaded when the first run begins and not before the first frame.
+        from ..metrics.prefill import PrefillForecast, prior_of_model
+        from ..metrics.run import Run
+
+        if self.model is None:
+            return Run(taken)
+        prior = prior_of_model(self.model) if self._prior is None else self._prior
+        return Run(taken, PrefillForecast(self.model.micro_batch, prior))
 
     def _to_run(self, event: Event) -> None:
         if self.run is not None:
@@ -279,10 +318,3 @@ class Session:
             thinking = bool(self._thinking[at]) if at >= 0 else False
             (self._thoughts if thinking else self._answer).append(text)
             changes.pieces.append(Piece(index, text, self._paces[at] if at >= 0 else 0, thinking))
-
-
-def _new_run(taken: RequestTaken) -> "Run":
-    # numpy is loaded when the first run begins and not before the first frame.
-    from ..metrics.run import Run
-
-    return Run(taken)

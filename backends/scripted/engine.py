@@ -66,6 +66,8 @@ class ScriptedEngine:
             devices=model.devices,
             template=model.template,
             kv_bytes_per_token=model.kv_bytes_per_token,
+            weight_bytes_per_token=model.weight_bytes_per_token,
+            weight_bytes_per_pass=model.weight_bytes_per_pass,
             progress="node",
             rollback=True,
             load_ns=time.perf_counter_ns() - start,

@@ -66,6 +66,8 @@ class ScriptedModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     context: int = 4096
     layers: int = 0
     kv_bytes_per_token: int = 0
+    weight_bytes_per_token: int | None = None
+    weight_bytes_per_pass: int | None = None
     template: str = "script"
     devices: tuple[str, ...] = ("script",)
 

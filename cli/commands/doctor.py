@@ -8,12 +8,13 @@ import click
 
 @click.command("doctor", short_help="Print what a bug report needs.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
-def doctor_command(as_json: bool) -> None:
+@click.option("--measure", is_flag=True, help="Measure the memory bandwidth anew; best while nothing else runs.")
+def doctor_command(as_json: bool, measure: bool) -> None:
     """Print versions, llama.cpp's devices, threads and why, memory, terminal, and the folders that are used."""
     from ..diagnosis import diagnose
     from ..streams import print_data
 
-    sections = diagnose()
+    sections = diagnose(measure=measure)
     print_data(json.dumps(sections, ensure_ascii=False, indent=2) + "\n" if as_json else _as_text(sections))
 
 

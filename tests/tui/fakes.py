@@ -62,7 +62,9 @@ class FakeBackend:
             self._read = -1
 
 
-def ready(name: str = "tiny", *, context: int = 4096, template: str = "ChatML") -> ModelReady:
+def ready(
+    name: str = "tiny", *, context: int = 4096, template: str = "ChatML", weights: int | None = None
+) -> ModelReady:
     return ModelReady(
         t=0,
         name=name,
@@ -81,6 +83,8 @@ def ready(name: str = "tiny", *, context: int = 4096, template: str = "ChatML") 
         devices=("CPU",),
         template=template,
         kv_bytes_per_token=23_040,
+        weight_bytes_per_token=weights,
+        weight_bytes_per_pass=weights,
         progress="node",
         rollback=True,
         load_ns=1_200 * MS,

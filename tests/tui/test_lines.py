@@ -13,7 +13,7 @@ from decodescope.tui.widgets.cells import Row, clip, row_width, spread
 from decodescope.tui.widgets.counters import LABELS, Figures, columns_for, figures, grid
 from decodescope.tui.widgets.header import gauge, header_row, model_facts
 from decodescope.tui.widgets.key_bar import key_row
-from decodescope.tui.widgets.latency_plot import extent, plot_rows
+from decodescope.tui.widgets.latency_plot import extent, latency_rows
 from decodescope.tui.widgets.newest_token import newest_row, quoted
 from decodescope.tui.widgets.phase_line import bar, phase_row
 
@@ -197,7 +197,7 @@ def test_the_plot_has_an_axis_a_median_and_marks_what_is_cut_off() -> None:
     events = answer([b"a"] * 40)
     made = session(*events, token(112 * MS + 39 * 7 * MS + 10_000 * MS, 41, b"x"))
     assert made.run is not None
-    rows = [text(row) for row in plot_rows(made.run, Axis(), 80, 6)]
+    rows = [text(row) for row in latency_rows(made.run, None, Axis(), 80, 6)]
     assert "median   7.0 ms" in rows[0]
     assert "▲ off the scale, up to 10.0 s" in rows[0]
     assert "▲" in rows[1]
@@ -213,8 +213,8 @@ def test_points_keep_their_place_until_the_axis_doubles() -> None:
 def test_no_plot_without_room() -> None:
     made = session(*answer([b"a"] * 40))
     assert made.run is not None
-    assert plot_rows(made.run, Axis(), 10, 6) == []
-    assert plot_rows(made.run, Axis(), 80, 2) == []
+    assert latency_rows(made.run, None, Axis(), 10, 6) == []
+    assert latency_rows(made.run, None, Axis(), 80, 2) == []
 
 
 def test_clip_and_spread_count_cells() -> None:

@@ -13,9 +13,9 @@ from decodescope.tui.session import Phase
 from decodescope.tui.widgets.counters import Counters
 from decodescope.tui.widgets.header import Header
 from decodescope.tui.widgets.key_bar import KeyBar
-from decodescope.tui.widgets.latency_plot import LatencyPlot
 from decodescope.tui.widgets.newest_token import NewestToken
 from decodescope.tui.widgets.phase_line import PhaseLine
+from decodescope.tui.widgets.plot import Plot
 
 from .fakes import MS, answer, finished, loading, progress, prompt, ready, taken, token, tokens
 from .scope_app import answered, asked, default_options, scope
@@ -121,7 +121,7 @@ async def test_again_asks_the_same_prompt_anew() -> None:
         shown = "\n".join(running.shown())
         assert "second answer" in shown
         assert "first answer" not in shown
-        assert shown.count("why") == 1
+        assert shown.count("▌ why") == 1
 
 
 async def test_again_in_mid_answer_stops_it_first() -> None:
@@ -316,7 +316,7 @@ async def test_any_size_in_mid_stream(size: tuple[int, int]) -> None:
         await running.pilot.resize_terminal(120, 40)
         running.engine.play(finished(1_000 * MS))
         await running.until(lambda: running.line(PhaseLine).startswith("done"))
-        await running.until(lambda: "median" in running.line(LatencyPlot))
+        await running.until(lambda: "median" in running.line(Plot))
         assert all(len(line) == 120 for line in running.shown())
 
 

@@ -6,7 +6,7 @@ from textual.color import Color
 from decodescope.tui.session import Phase
 from decodescope.tui.widgets.cells import Cells
 from decodescope.tui.widgets.counters import Counters
-from decodescope.tui.widgets.latency_plot import LatencyPlot
+from decodescope.tui.widgets.plot import Plot
 
 from .fakes import answer, ready, tokens
 from .scope_app import Scope, default_options, scope
@@ -30,19 +30,19 @@ async def running_answer(running: Scope) -> None:
     await running.until(lambda: bool(running.engine.requests))
     running.engine.play(*answer([b"word "] * 50))
     await running.until(lambda: running.session.phase is Phase.DECODE)
-    await running.until(lambda: "median" in running.line(LatencyPlot))
+    await running.until(lambda: "median" in running.line(Plot))
 
 
 @pytest.mark.parametrize("other", ["textual-light", "nord", "solarized-light"])
 async def test_switching_in_mid_run_keeps_everything_readable(other: str) -> None:
     async with scope(options=default_options(prompt="q", theme="textual-dark")) as running:
         await running_answer(running)
-        for kind in (Counters, LatencyPlot):
+        for kind in (Counters, Plot):
             assert min(contrasts(running, kind)) > 0.15
         before = running.screen.query_one(Counters).render_line(0)
         running.app.theme = other
         await running.until(lambda: running.screen.query_one(Counters).render_line(0) != before)
-        for kind in (Counters, LatencyPlot):
+        for kind in (Counters, Plot):
             assert min(contrasts(running, kind)) > 0.15
         running.engine.play(*tokens(900_000_000, [b"x"] * 5, first=51))
         await running.until(lambda: running.session.run is not None and running.session.run.token_count == 55)
@@ -52,7 +52,7 @@ async def test_switching_in_mid_run_keeps_everything_readable(other: str) -> Non
 async def test_the_terminals_own_colours_are_left_to_the_terminal(theme: str) -> None:
     async with scope(options=default_options(prompt="q", theme=theme)) as running:
         await running_answer(running)
-        for kind in (Counters, LatencyPlot):
+        for kind in (Counters, Plot):
             for y in range(2):
                 for segment in running.screen.query_one(kind).render_line(y):
                     assert segment.style is not None

@@ -11,9 +11,9 @@ from ..widgets.failure_panel import FailurePanel
 from ..widgets.header import Header
 from ..widgets.kept import KeptStatic
 from ..widgets.key_bar import KeyBar
-from ..widgets.latency_plot import LatencyPlot
 from ..widgets.newest_token import NewestToken
 from ..widgets.phase_line import PhaseLine
+from ..widgets.plot import Plot
 from ..widgets.prompt_box import PromptBox
 from .wording import failure_hint
 
@@ -59,7 +59,7 @@ class Face:
         self.newest = NewestToken()
         self.phase = PhaseLine()
         self.counters = Counters()
-        self.plot = LatencyPlot()
+        self.plot = Plot()
         self.box = PromptBox(history)
         self.key_bar = KeyBar()
         self.reading: Reading | None = None
@@ -113,7 +113,7 @@ class Face:
         began = time.perf_counter()
         if self._session.busy and began < self._plot_due:
             return
-        self.plot.show(self._session.run)
+        self.plot.show(self._session)
         ended = time.perf_counter()
         self._plot_due = ended + min((ended - began) / _PLOT_SHARE, _PLOT_WAIT_SECONDS)
 

@@ -28,6 +28,7 @@ from ..widgets.prompt_box import PromptBox
 from .face import Face
 from .help import HelpScreen
 from .room import counter_lines, plot_lines
+from .why import WhyScreen
 from .wording import answer_note
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         &.-tokens TokenTable { display: block; }
         &.-tokens.-wide TokenTable { width: 60; border-left: solid $foreground 20%; }
         &.-tokens.-narrow Conversation, &.-tokens.-slim Conversation { display: none; }
-        & #strip, & PhaseLine, & Counters, & LatencyPlot { background: $surface; }
+        & #strip, & PhaseLine, & Counters, & Plot { background: $surface; }
         & #strip { height: 1; }
         & #legend { width: auto; padding: 0 0 0 1; color: $text-muted; }
         &.-slim #legend { display: none; }
@@ -178,6 +179,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             self._generation_ended(changes.ended)
         if changes.became_ready:
             self._model_is_ready()
+            self._know_memory()
         if changes.ended is not None or changes.became_ready or self.session.phase is Phase.GONE:
             self._face.all()
         else:
@@ -193,6 +195,34 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         if not model.template and not self._options.raw:
             self._say("The model has no chat template: prompts are completed as they stand.", "warning")
 
+    def _know_memory(self) -> None:
+        """Find out how fast the memory is. It is measured once, now that the engine is loaded and has nothing to do."""
+        from ...backends.bandwidth import cached_bandwidth
+        from ...metrics.floor import NoFloor
+
+        model = self.session.model
+        if model is None or self.session.floor is not NoFloor.NOT_MEASURED:
+            return
+        known = cached_bandwidth(model.threads)
+        if known is not None:
+            self.session.measured(known.bytes_per_second)
+        else:
+            self.session.measure()
+            self.run_worker(self._measure_memory(model.threads))
+
+    async def _measure_memory(self, threads: int) -> None:
+        from ...backends.bandwidth import BandwidthError, measure_bandwidth
+
+        try:
+            found = await asyncio.to_thread(measure_bandwidth, threads)
+        except BandwidthError as error:
+            self._say(str(error), "warning")
+            self.session.measured(None)
+        else:
+            self.session.measured(found.bytes_per_second)
+        self._face.all()
+        self._ask_waiting()
+
     def _generation_ended(self, ended: Finished | Failed) -> None:
         self._face.flush_text()
         if self._conversation is not None:
@@ -203,7 +233,10 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             self.call_next(self.run_action, action)
 
     def _ask_waiting(self) -> None:
-        ready = self.session.model is not None and not self.session.busy and self.session.phase is not Phase.GONE
+        session = self.session
+        ready = (
+            session.model is not None and not session.busy and not session.starting and session.phase is not Phase.GONE
+        )
         if self._waiting_prompt is not None and self._conversation is not None and ready:
             prompt, self._waiting_prompt = self._waiting_prompt, None
             self._generate(self.session.ask(prompt))
@@ -394,6 +427,10 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             self._say(f"The answer cannot be saved here: {error}", "error")
         else:
             self._say(f"Saved as {path}")
+
+    def action_why(self) -> None:
+        """Say why it is slower to write than to read."""
+        self.app.push_screen(WhyScreen(lambda: self.session))
 
     def action_help(self) -> None:
         """Show the keys and what the figures mean."""

@@ -41,12 +41,14 @@ def phase_row(session: Session, now: int, width: int) -> Row:
             return _with_bar("load", session.load_fraction, 0.0, f"{session.load_fraction:4.0%} of the model", width)
         case Phase.WARMING_UP:
             return _with_bar("load", 1.0, 0.0, "100% · warming up", width)
+        case Phase.MEASURING:
+            return _with_bar("load", 1.0, 0.0, "100% · measuring the memory, once", width)
         case Phase.READY:
             return _line("ready", "dim", _ready(session), width)
         case Phase.WAITING:
             return _line("read", "accent", "waiting for the engine", width)
         case Phase.PREFILL:
-            return _prefill(session, width)
+            return _prefill(session, now, width)
         case Phase.DECODE:
             return _decode(session, now, width)
         case Phase.DONE:
@@ -88,7 +90,7 @@ def _ready(session: Session) -> str:
     return f"{loaded}, warmed up in {numbers.seconds(session.model.warmup_ns)}"
 
 
-def _prefill(session: Session, width: int) -> Row:
+def _prefill(session: Session, now: int, width: int) -> Row:
     run = session.run
     if run is None or run.prompt is None:
         return _line("read", "accent", "", width)
@@ -100,7 +102,11 @@ def _prefill(session: Session, width: int) -> Row:
     ]
     rate = run.prefill_rate
     if rate is not None:
-        parts += [f"{numbers.rate(rate):>11}", f"{numbers.seconds((total - processed) / rate * 1e9):>5} left"]
+        parts.append(f"{numbers.rate(rate):>11}")
+    left = run.forecast.remaining_ns
+    if left is not None and run.progress is not None:
+        # Between two events time goes on.
+        parts.append(f"{numbers.seconds(max(0, left - max(0, now - run.progress.t))):>5} left")
     if session.model is not None and session.model.progress == "micro-batch" and width >= 100:
         parts.append(f"in steps of {session.model.micro_batch:,}")
     while len(parts) > 1 and len(" · ".join(parts)) > width - _LABEL_CELLS:

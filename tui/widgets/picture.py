@@ -1,6 +1,6 @@
 """A curve with its axis and its marked levels, as rows of cells."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..plotting.axis import tick_label
@@ -14,9 +14,10 @@ COLUMNS_AT_LEAST = 8
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A level drawn across the picture wherever the curve leaves room."""
+    """A level, or a curve of one, drawn across the picture wherever the curve itself leaves room."""
 
-    y: float
+    y: float | Sequence[float]
+    """Where; a value for each column, or one for all."""
     role: str
     every: int
     """Cells from one dash to the next."""
@@ -42,16 +43,27 @@ def picture(
     columns = columns_in(width)
     lines = draw(xs, ys, width=columns, height=height, x_max=x_max, y_max=top)
     cut = {int(x / x_max * columns) for x, y in zip(xs, ys, strict=True) if y > top} if top else set()
-    places = [(place, mark) for mark in marks if (place := level(mark.y, height=len(lines), y_max=top)) is not None]
+    dashes = _dashes(marks, columns, len(lines), top)
     rows: list[Row] = []
     for number, line in enumerate(lines):
         at_an_end = number in (0, len(lines) - 1)
         axis: Row = ((_label(number, len(lines), top), "dim"), ("┤" if at_an_end else "│", "track"))
         if number == 0 and cut:
             line = "".join("▲" if column in cut else character for column, character in enumerate(line))
-        dashes = [(character, mark) for (row, character), mark in places if row == number]
-        rows.append(axis + _spans(line, dashes))
+        rows.append(axis + _spans(line, dashes[number]))
     return rows
+
+
+def _dashes(marks: Sequence[Mark], columns: int, height: int, top: float) -> list[dict[int, tuple[str, str]]]:
+    """Return for each line which (character, role) stands in which column."""
+    dashes: list[dict[int, tuple[str, str]]] = [{} for _ in range(height)]
+    for mark in marks:
+        for column in range(0, columns, mark.every):
+            y = mark.y if isinstance(mark.y, float | int) else mark.y[column]
+            place = level(y, height=height, y_max=top)
+            if place is not None:
+                dashes[place[0]].setdefault(column, (place[1], mark.role))
+    return dashes
 
 
 def _label(number: int, height: int, top: float) -> str:
@@ -68,7 +80,7 @@ def _label(number: int, height: int, top: float) -> str:
     return f"{text:>{LABEL_CELLS - 1}} "
 
 
-def _spans(line: str, dashes: Sequence[tuple[str, Mark]]) -> Row:
+def _spans(line: str, dashes: Mapping[int, tuple[str, str]]) -> Row:
     """Give a line of curve its roles; dashes stand in cells that the curve leaves free."""
     spans: list[tuple[str, str]] = []
     for column, drawn in enumerate(line):
@@ -76,7 +88,7 @@ def _spans(line: str, dashes: Sequence[tuple[str, Mark]]) -> Row:
         if drawn == "▲":
             role = "warn"
         elif drawn in " \u2800":
-            character, role = next(((dash, mark.role) for dash, mark in dashes if column % mark.every == 0), (" ", ""))
+            character, role = dashes.get(column, (" ", ""))
         if spans and (character == " " or spans[-1][1] == role):
             spans[-1] = (spans[-1][0] + character, spans[-1][1])
         else:
