@@ -11,6 +11,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from ...models.sizes import size
 from .. import numbers
 from ..session import Session
 
@@ -62,7 +63,7 @@ def _value(fact: "Fact") -> str:
         case "times":
             return numbers.times(fact.value)
         case "bytes":
-            return numbers.size(round(fact.value))
+            return size(round(fact.value))
         case "ns":
             return numbers.milliseconds(fact.value)
         case _:
