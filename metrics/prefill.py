@@ -136,8 +136,9 @@ class PrefillForecast:
         return tokens / self._micro_batch * (_FIRST_WEIGHT if len(self._ends) == 0 else 1.0)
 
     def _off(self, middle: float, cost: float) -> float:
-        """Return how far a micro-batch lies off those before it, as a share; 0 within the usual noise."""
-        expected = _solve(self._sums, self._prior) if len(self._ends) else None
+        """Return how far a micro-batch lies off what is known before it, as a share; 0 within the usual noise."""
+        known = len(self._ends) > 0 or self._prior.base_ns is not None
+        expected = _solve(self._sums, self._prior) if known else None
         if expected is None:
             return 0.0
         off = cost / expected.cost_ns(middle) - 1
@@ -236,10 +237,10 @@ def _solve(sums: npt.NDArray[np.float64], prior: PrefillPrior) -> PrefillFit | N
     """Minimise Σ w (y − a − b x)² / noise² + (b − ratio · a)² / spread² + (a − base)² / spread²."""
     weight, sum_x, sum_xx, sum_y, sum_xy = (float(value) for value in sums)
     # The scale that turns shares into ns: the cost of a token, of which any estimate will do.
-    if weight > 0:
-        level = sum_y / weight / (1 + prior.ratio * sum_x / weight)
-    elif prior.base_ns is not None:
+    if prior.base_ns is not None:
         level = prior.base_ns
+    elif weight > 0:
+        level = sum_y / weight / (1 + prior.ratio * sum_x / weight)
     else:
         return None
     if level <= 0:
@@ -259,5 +260,6 @@ def _solve(sums: npt.NDArray[np.float64], prior: PrefillPrior) -> PrefillFit | N
     base, growth = (ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant
     if growth < 0 or base <= 0 or not math.isfinite(base + growth):
         # Noise that looks like tokens growing cheaper, or free at first: only the level can be told.
-        base, growth = level, prior.ratio * level
+        base = (trust * sum_y + of_base * level) / (trust * (weight + prior.ratio * sum_x) + of_base)
+        growth = prior.ratio * base
     return PrefillFit(base, growth)
