@@ -28,8 +28,11 @@ _LEAST_FRACTION = 0.1
 """A micro-batch of which less was done says nothing yet."""
 _SETTLED_TOKENS = 64
 """Fewer tokens take little less than a whole pass over the weights, so their cost says nothing of more tokens."""
-_SHAPE_SPREAD = 0.5
+_ATTENTION_SLOWNESS = 1.3
+"""Time of a multiplication in attention over one with the weights, which may be repacked; 1 to 3 on CPUs."""
+_SHAPE_SPREAD = 0.6
 _RUN_SPREAD = 0.2
+_LEAST_RATIO_SPREAD = 2e-5
 _UNKNOWN_RATIO_SPREAD = 2e-4
 _BASE_SPREAD = 0.2
 
@@ -70,9 +73,15 @@ NO_PRIOR = PrefillPrior(0.0, _UNKNOWN_RATIO_SPREAD)
 
 
 def prior_of_model(model: ModelReady) -> PrefillPrior:
-    """Return what the shape of a model lets expect: attention is as quick per multiplication as everything else."""
-    growth = model.attention_growth
-    return NO_PRIOR if growth is None else PrefillPrior(growth, max(growth * _SHAPE_SPREAD, 1e-6))
+    """Return what the shape of a model lets expect; little where the engine does not tell it."""
+    if model.attention_growth is None:
+        return NO_PRIOR
+    return _prior(model.attention_growth * _ATTENTION_SLOWNESS, _SHAPE_SPREAD)
+
+
+def _prior(ratio: float, spread: float, base_ns: float | None = None) -> PrefillPrior:
+    """``spread``: of the ratio, as a share of it."""
+    return PrefillPrior(ratio, max(ratio * spread, _LEAST_RATIO_SPREAD), base_ns)
 
 
 class PrefillForecast:
@@ -221,7 +230,7 @@ class PrefillForecast:
         if len(self._ends) < 3:
             return msgspec.structs.replace(self._prior, base_ns=fit.base_ns)
         ratio = fit.growth_ns / fit.base_ns
-        return PrefillPrior(ratio, max(ratio * _RUN_SPREAD, 1e-6), fit.base_ns)
+        return _prior(ratio, _RUN_SPREAD, fit.base_ns)
 
 
 def _damping(off: float) -> float:
