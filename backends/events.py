@@ -66,6 +66,8 @@ class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
     """Bytes of weights that one token of decode reads; ``None`` where the engine does not know."""
     weight_bytes_per_pass: int | None = None
     """The same for a micro-batch of many tokens, which passes every expert of a mixture."""
+    sliding_window: int | None = None
+    """Tokens that some of the layers see at most; ``None`` when all layers see the whole context."""
     attention_growth: float | None = None
     """Multiplications per prompt token for each token before it, as a share of those with the weights."""
     progress: Progress

@@ -79,6 +79,7 @@ def launch(source: Source, settings: EngineSettings) -> Backend:
             settings=settings,
             weight_bytes_per_token=None if traffic is None else traffic.per_token,
             weight_bytes_per_pass=None if traffic is None else traffic.per_pass,
+            sliding_window=source.sliding_window,
             attention_growth=source.attention_growth,
         )
     return _launcher().submit(EngineHost, opening).result()

@@ -20,6 +20,7 @@ class OpenLlama(msgspec.Struct, frozen=True, tag_field="command", tag="open_llam
     settings: EngineSettings
     weight_bytes_per_token: int | None = None
     weight_bytes_per_pass: int | None = None
+    sliding_window: int | None = None
     attention_growth: float | None = None
 
 

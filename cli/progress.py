@@ -59,7 +59,7 @@ class ProgressLine:
             facts[0] += f", {event.cached:,} cached"
         if self._prompt_at is not None and done > 0 and event.t > self._prompt_at:
             facts.append(f"{done * 1e9 / (event.t - self._prompt_at):,.0f} tok/s")
-        if left is not None:
+        if left:
             facts.append(f"{left / 1e9:,.1f} s left")
         return f"{self._bar(done / todo if todo else 1.0)} " + "  ".join(facts)
 

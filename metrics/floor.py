@@ -22,19 +22,31 @@ FROM_CACHE = 1.05
 """Above this share not all of the bytes came from memory; up to it, the measurement's own error explains it."""
 
 
+def token_bytes(weight_bytes: int, kv_bytes_per_token: int, window: int | None, depth: float) -> float:
+    """Bytes that one token of decode needs, at least: weights + context that it sees × KV bytes per token.
+
+    ``depth``: tokens of context, its own included. With a sliding ``window`` not more of them than that count: which
+    layers have the window is not known, and the layers without one read more.
+    """
+    seen = depth if window is None else min(depth, window)
+    return weight_bytes + seen * kv_bytes_per_token
+
+
 class MemoryFloor(msgspec.Struct, frozen=True):
     """What a model needs and what a machine gives."""
 
     weight_bytes: int
     """Weights that one token reads."""
     kv_bytes_per_token: int
-    """KV cache that each token of the context adds to the reading; with sliding windows an upper bound."""
+    """KV cache that each token of the context adds to the reading."""
     bytes_per_second: float
     """The machine's measured memory bandwidth."""
+    window: int | None = None
+    """Tokens that some of the layers see at most; ``None`` when all layers see the whole context."""
 
     def bytes(self, depth: float) -> float:
-        """Bytes that a token needs: weights + ``depth`` (tokens of context, its own included) × KV bytes per token."""
-        return self.weight_bytes + depth * self.kv_bytes_per_token
+        """Bytes that a token needs, by ``token_bytes``."""
+        return token_bytes(self.weight_bytes, self.kv_bytes_per_token, self.window, depth)
 
     def ns(self, depth: float) -> float:
         """The floor of the time per output token at that depth: bytes / bandwidth, ns."""
@@ -42,8 +54,10 @@ class MemoryFloor(msgspec.Struct, frozen=True):
 
     def along(self, depths: Int64Array | Float64Array) -> Float64Array:
         """The floor at each of ``depths`` (shape (n,), tokens): shape (n,), ns."""
-        needed = self.weight_bytes + np.asarray(depths, dtype=np.float64) * self.kv_bytes_per_token
-        return np.asarray(needed / self.bytes_per_second * 1e9)
+        seen = np.asarray(depths, dtype=np.float64)
+        if self.window is not None:
+            seen = np.minimum(seen, self.window)
+        return np.asarray((self.weight_bytes + seen * self.kv_bytes_per_token) / self.bytes_per_second * 1e9)
 
     def share(self, depth: float, token_ns: float | None) -> float | None:
         """Model bandwidth use of tokens that take ``token_ns`` at that depth: floor / time; ``None`` without a time."""
@@ -69,7 +83,7 @@ def memory_floor(model: ModelReady, bytes_per_second: float | None) -> MemoryFlo
         return NoFloor.WEIGHTS_UNKNOWN
     if bytes_per_second is None:
         return NoFloor.NOT_MEASURED
-    return MemoryFloor(model.weight_bytes_per_token, model.kv_bytes_per_token, bytes_per_second)
+    return MemoryFloor(model.weight_bytes_per_token, model.kv_bytes_per_token, bytes_per_second, model.sliding_window)
 
 
 def gap_depths(run: Run) -> Int64Array:

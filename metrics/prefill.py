@@ -28,8 +28,11 @@ _LEAST_FRACTION = 0.1
 """A micro-batch of which less was done says nothing yet."""
 _SETTLED_TOKENS = 64
 """Fewer tokens take little less than a whole pass over the weights, so their cost says nothing of more tokens."""
-_SHAPE_SPREAD = 0.5
+_ATTENTION_SLOWNESS = 1.3
+"""Time of a multiplication in attention over one with the weights, which may be repacked; 1 to 3 on CPUs."""
+_SHAPE_SPREAD = 0.6
 _RUN_SPREAD = 0.2
+_LEAST_RATIO_SPREAD = 2e-5
 _UNKNOWN_RATIO_SPREAD = 2e-4
 _BASE_SPREAD = 0.2
 
@@ -70,9 +73,15 @@ NO_PRIOR = PrefillPrior(0.0, _UNKNOWN_RATIO_SPREAD)
 
 
 def prior_of_model(model: ModelReady) -> PrefillPrior:
-    """Return what the shape of a model lets expect: attention is as quick per multiplication as everything else."""
-    growth = model.attention_growth
-    return NO_PRIOR if growth is None else PrefillPrior(growth, max(growth * _SHAPE_SPREAD, 1e-6))
+    """Return what the shape of a model lets expect; little where the engine does not tell it."""
+    if model.attention_growth is None:
+        return NO_PRIOR
+    return _prior(model.attention_growth * _ATTENTION_SLOWNESS, _SHAPE_SPREAD)
+
+
+def _prior(ratio: float, spread: float, base_ns: float | None = None) -> PrefillPrior:
+    """``spread``: of the ratio, as a share of it."""
+    return PrefillPrior(ratio, max(ratio * spread, _LEAST_RATIO_SPREAD), base_ns)
 
 
 class PrefillForecast:
@@ -136,8 +145,9 @@ class PrefillForecast:
         return tokens / self._micro_batch * (_FIRST_WEIGHT if len(self._ends) == 0 else 1.0)
 
     def _off(self, middle: float, cost: float) -> float:
-        """Return how far a micro-batch lies off those before it, as a share; 0 within the usual noise."""
-        expected = _solve(self._sums, self._prior) if len(self._ends) else None
+        """Return how far a micro-batch lies off what is known before it, as a share; 0 within the usual noise."""
+        known = len(self._ends) > 0 or self._prior.base_ns is not None
+        expected = _solve(self._sums, self._prior) if known else None
         if expected is None:
             return 0.0
         off = cost / expected.cost_ns(middle) - 1
@@ -220,7 +230,7 @@ class PrefillForecast:
         if len(self._ends) < 3:
             return msgspec.structs.replace(self._prior, base_ns=fit.base_ns)
         ratio = fit.growth_ns / fit.base_ns
-        return PrefillPrior(ratio, max(ratio * _RUN_SPREAD, 1e-6), fit.base_ns)
+        return _prior(ratio, _RUN_SPREAD, fit.base_ns)
 
 
 def _damping(off: float) -> float:
@@ -236,10 +246,10 @@ def _solve(sums: npt.NDArray[np.float64], prior: PrefillPrior) -> PrefillFit | N
     """Minimise Σ w (y − a − b x)² / noise² + (b − ratio · a)² / spread² + (a − base)² / spread²."""
     weight, sum_x, sum_xx, sum_y, sum_xy = (float(value) for value in sums)
     # The scale that turns shares into ns: the cost of a token, of which any estimate will do.
-    if weight > 0:
-        level = sum_y / weight / (1 + prior.ratio * sum_x / weight)
-    elif prior.base_ns is not None:
+    if prior.base_ns is not None:
         level = prior.base_ns
+    elif weight > 0:
+        level = sum_y / weight / (1 + prior.ratio * sum_x / weight)
     else:
         return None
     if level <= 0:
@@ -259,5 +269,6 @@ def _solve(sums: npt.NDArray[np.float64], prior: PrefillPrior) -> PrefillFit | N
     base, growth = (ya * bb - yb * ab) / determinant, (yb * aa - ya * ab) / determinant
     if growth < 0 or base <= 0 or not math.isfinite(base + growth):
         # Noise that looks like tokens growing cheaper, or free at first: only the level can be told.
-        base, growth = level, prior.ratio * level
+        base = (trust * sum_y + of_base * level) / (trust * (weight + prior.ratio * sum_x) + of_base)
+        growth = prior.ratio * base
     return PrefillFit(base, growth)

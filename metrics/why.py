@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from ..backends.events import ModelReady
-from .floor import MemoryFloor, mean_depth
+from .floor import MemoryFloor, mean_depth, token_bytes
 from .prefill import PrefillFit
 from .run import Run
 
@@ -38,7 +38,7 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     bytes_per_prompt_token: float | None
     """Bytes read for a prompt token, at most: (passes × weights + KV cache read once per pass) / tokens evaluated."""
     bytes_per_token: float | None
-    """Bytes read for a written token, mean over the run: weights + KV cache."""
+    """Bytes read for a written token, at least, mean over the run: weights + KV cache."""
     micro_batch: int | None
     """Prompt tokens that share a pass over the weights, at most."""
     floor_ns: float | None
@@ -96,7 +96,7 @@ def facts(why: Why) -> tuple[Fact, ...]:
 def _bytes_per_token(model: ModelReady | None, depth: float | None) -> float | None:
     if model is None or depth is None or not model.weight_bytes_per_token:
         return None
-    return model.weight_bytes_per_token + depth * model.kv_bytes_per_token
+    return token_bytes(model.weight_bytes_per_token, model.kv_bytes_per_token, model.sliding_window, depth)
 
 
 def _bytes_per_prompt_token(run: Run, model: ModelReady | None) -> float | None:

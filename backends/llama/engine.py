@@ -85,6 +85,7 @@ class LlamaEngine:
             kv_bytes_per_token=self._opening.kv_bytes_per_token,
             weight_bytes_per_token=self._opening.weight_bytes_per_token,
             weight_bytes_per_pass=self._opening.weight_bytes_per_pass,
+            sliding_window=self._opening.sliding_window,
             attention_growth=self._opening.attention_growth,
             progress="node" if node_progress else "micro-batch",
             rollback=rollback,

@@ -258,6 +258,13 @@ def test_a_failure_that_the_script_asks_for(open_script: Open) -> None:
     assert text_of(engine.ask("x")) == "b"
 
 
+def test_a_script_says_what_its_tokens_read(open_script: Open) -> None:
+    facts = {"weight_bytes_per_token": 70_000_000, "weight_bytes_per_pass": 90_000_000, "kv_bytes_per_token": 1000}
+    ready = open_script({"model": facts}).load()
+    assert (ready.weight_bytes_per_token, ready.weight_bytes_per_pass) == (70_000_000, 90_000_000)
+    assert open_script({"load_ms": 1}).load().weight_bytes_per_token is None
+
+
 def test_a_load_that_fails_is_the_last_word(open_script: Open) -> None:
     engine = open_script({"load_error": "tensor 'x' is missing"})
     events = engine.until(Failed)

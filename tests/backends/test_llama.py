@@ -34,6 +34,10 @@ def test_what_a_loaded_model_says_of_itself(open_llama: Open, demo_path: Path) -
     assert ready.file == str(demo_path.resolve()) or ready.file == str(demo_path)
     # 30 layers x 3 KV heads x 64 values x 2 bytes, for K and for V
     assert ready.kv_bytes_per_token == 30 * 3 * 64 * 2 * 2
+    # Its embeddings make the logits too: a token reads all there is.
+    assert ready.weight_bytes_per_token == ready.weight_bytes_per_pass == ready.bytes
+    assert ready.attention_growth == pytest.approx(30 * 9 * 128 / (30 * 3_538_944))
+    assert ready.sliding_window is None
     assert ready.load_ns > 0
     assert ready.warmup_ns > 0
     assert ready.rollback

@@ -1,13 +1,16 @@
 """``doctor``: every section is there, also when something is broken."""
 
 import json
+import re
 import signal
 import subprocess
+import time
 from typing import Any
 
 import pytest
 
 from decodescope import __version__
+from decodescope.backends.bandwidth import Bandwidth, BandwidthError
 from decodescope.cli import diagnosis
 
 from ..conftest import RunCommand
@@ -56,6 +59,46 @@ def test_a_broken_llama_cpp_is_reported(monkeypatch: pytest.MonkeyPatch, status:
     assert said in report["problem"]
     assert report["reason"] == "symbol not found"
     assert report["remedy"]
+
+
+def test_the_memory_bandwidth_is_measured_when_asked_and_shown_from_then_on(decodescope: RunCommand) -> None:
+    def said(*arguments: str) -> Any:
+        return json.loads(decodescope("doctor", "--json", *arguments).stdout)["memory"]["read bandwidth"]
+
+    assert said() == "not measured yet: decodescope doctor --measure"
+    (measured,) = said("--measure")
+    assert re.fullmatch(r"[\d.]+ GB/s with \d+ threads?, measured \d{4}-\d\d-\d\d \d\d:\d\d UTC \(just now\)", measured)
+    (again,) = said()
+    assert again.split(" (")[0] == measured.split(" (")[0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (0, "just now"),
+        (59, "just now"),
+        (60, "1 minute ago"),
+        (7_199, "1 hour ago"),
+        (86_400 * 3.5, "3 days ago"),
+        (-3_600, "ahead of this machine's clock"),
+    ],
+)
+def test_how_long_ago_it_was_measured(monkeypatch: pytest.MonkeyPatch, seconds: float, said: str) -> None:
+    measured = Bandwidth(bytes_per_second=12.34e9, threads=1, block_bytes=1, measured_at=1_700_000_000)
+    monkeypatch.setattr(diagnosis, "cached_bandwidths", lambda: [measured])
+    monkeypatch.setattr(time, "time", lambda: 1_700_000_000 + seconds)
+    shown = diagnosis.diagnose()["memory"]["read bandwidth"]
+    assert shown == [f"12.3 GB/s with 1 thread, measured 2023-11-14 22:13 UTC ({said})"]
+
+
+def test_too_little_memory_to_measure_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def measure(threads: int) -> Bandwidth:
+        raise BandwidthError(f"No room for {threads}.")
+
+    monkeypatch.setattr(diagnosis, "measure_bandwidth", measure)
+    memory = diagnosis.diagnose(measure=True)["memory"]
+    assert memory["problem"].startswith("No room for")
+    assert memory["read bandwidth"].startswith("not measured yet")
 
 
 def test_a_missing_demo_model_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """The floor of the time per output token."""
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -45,6 +46,15 @@ def test_the_floor_is_bytes_over_bandwidth() -> None:
     assert FLOOR.ns(1000) == pytest.approx(11 * MS)
     assert FLOOR.along(np.array([0, 500, 1000])) == pytest.approx([9 * MS, 10 * MS, 11 * MS])
     assert FLOOR.along(np.array([], dtype=np.int64)).shape == (0,)
+
+
+def test_with_a_sliding_window_only_what_every_layer_sees_counts() -> None:
+    # Beyond 500 tokens: 90 MB + 500 x 20 kB
+    windowed = memory_floor(msgspec.structs.replace(model(), sliding_window=500), 10e9)
+    assert isinstance(windowed, MemoryFloor)
+    assert windowed.ns(250) == pytest.approx(9.5 * MS)
+    assert windowed.ns(4000) == pytest.approx(10 * MS)
+    assert windowed.along(np.array([250, 4000])) == pytest.approx([9.5 * MS, 10 * MS])
 
 
 def test_the_share_is_floor_over_time() -> None:

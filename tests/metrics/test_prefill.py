@@ -227,5 +227,6 @@ def test_a_short_run_passes_on_what_it_knows() -> None:
 def test_a_model_without_known_shape_expects_nothing() -> None:
     assert prior_of_model(MODEL) == NO_PRIOR
     shaped = prior_of_model(msgspec.structs.replace(MODEL, attention_growth=3e-4))
-    assert (shaped.ratio, shaped.base_ns) == (3e-4, None)
+    assert 3e-4 <= shaped.ratio <= 9e-4
+    assert shaped.base_ns is None
     assert prior_of_model(msgspec.structs.replace(MODEL, attention_growth=0.0)).ratio_spread > 0
