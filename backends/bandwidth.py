@@ -69,7 +69,7 @@ def cached_bandwidths() -> list[Bandwidth]:
     try:
         with cache_file().open("rb") as file:
             cache = msgspec.json.decode(file.read(_FILE_LIMIT), type=_Cache)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return []
     if cache.machine != _machine():
         return []

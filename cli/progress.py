@@ -4,7 +4,7 @@ import os
 import time
 
 from ..backends.events import Event, LoadProgress, ModelReady, PrefillProgress, PromptReady, RequestTaken
-from ..metrics.prefill import PrefillForecast, prior_of_model
+from ..metrics.prefill import PrefillForecast, forecast_for
 from .streams import Messages
 
 _REDRAW_SECONDS = 0.1
@@ -41,7 +41,7 @@ class ProgressLine:
         elif isinstance(event, PrefillProgress) and event.processed < event.total:
             self._draw("read", self._reading(event))
         elif isinstance(event, ModelReady):
-            self._forecast = PrefillForecast(event.micro_batch, prior_of_model(event))
+            self._forecast = forecast_for(event)
         elif not isinstance(event, RequestTaken | PrefillProgress):
             self.clear()
 

@@ -97,7 +97,7 @@ class PrefillForecast:
         self._was_off = 0.0
         self._ends = Series()
         self._spans = Series()
-        self._cached = self._total = 0
+        self._cached = self._total = self._started = 0
         self._last: tuple[int, int] | None = None
         """(depth, ns) of the newest event."""
         self._batch: tuple[int, int] | None = None
@@ -106,7 +106,7 @@ class PrefillForecast:
     def apply(self, event: PromptReady | PrefillProgress) -> None:
         """Take in the next event of the run."""
         if isinstance(event, PromptReady):
-            self._cached, self._total = event.cached, len(event.tokens)
+            self._cached, self._total, self._started = event.cached, len(event.tokens), event.t
             self._last = self._batch = (event.cached, event.t)
         elif self._last is not None and self._batch is not None and event.processed > self._last[0]:
             self._total = event.total
@@ -177,8 +177,11 @@ class PrefillForecast:
     @property
     def settled(self) -> bool:
         """Whether ``fit`` rests on enough tokens, of this run or of one before it, to tell of other lengths."""
-        read = 0 if self._last is None else self._last[0] - self._cached
-        return read >= min(_SETTLED_TOKENS, self._micro_batch) or self._prior.base_ns is not None
+        return self._read_enough or self._prior.base_ns is not None
+
+    @property
+    def _read_enough(self) -> bool:
+        return self._last is not None and self._last[0] - self._cached >= min(_SETTLED_TOKENS, self._micro_batch)
 
     @property
     def total_ns(self) -> int | None:
@@ -186,7 +189,7 @@ class PrefillForecast:
         remaining = self.remaining_ns
         if remaining is None or self._last is None:
             return None
-        return self._elapsed() + remaining
+        return self._last[1] - self._started + remaining
 
     @property
     def remaining_ns(self) -> int | None:
@@ -202,11 +205,6 @@ class PrefillForecast:
         end = min(start + self._micro_batch, self._total)
         left_of_batch = (end - self._last[0]) / (end - start)
         return round(left_of_batch * fit.ns(start, end) + fit.ns(end, self._total))
-
-    def _elapsed(self) -> int:
-        assert self._last is not None
-        assert self._batch is not None
-        return int(self._spans.values.sum()) + self._last[1] - self._batch[1]
 
     @property
     def rate_against_depth(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -224,13 +222,18 @@ class PrefillForecast:
     def prior(self) -> PrefillPrior:
         """What this run lets expect of the next one on the same engine."""
         fit = self.fit
-        if fit is None or len(self._ends) == 0 or not self.settled:
+        if fit is None or len(self._ends) == 0 or not self._read_enough:
             return self._prior
         # A run of one micro-batch tells how quick the engine is, and nothing new of the growth.
         if len(self._ends) < 3:
             return msgspec.structs.replace(self._prior, base_ns=fit.base_ns)
         ratio = fit.growth_ns / fit.base_ns
         return _prior(ratio, _RUN_SPREAD, fit.base_ns)
+
+
+def forecast_for(model: ModelReady, before: PrefillForecast | None = None) -> PrefillForecast:
+    """Return a forecast for the next run on ``model``; ``before``: that of the run before it on the same engine."""
+    return PrefillForecast(model.micro_batch, prior_of_model(model) if before is None else before.prior)
 
 
 def _damping(off: float) -> float:

@@ -65,7 +65,7 @@ def test_no_threads_is_a_mistake() -> None:
     "content",
     [
         b"", b"{", b"[]", b"\xff\xfe", b"null", b"{" * 100_000, b'{"machine": 1, "measurements": []}',
-        b'{"machine": "x", "measurements": [{"threads": "2"}]}',
+        b'{"machine": "x", "measurements": [{"threads": "2"}]}', b'{"x":' * 10_000,
     ],
 )  # fmt: skip
 def test_a_damaged_cache_is_as_good_as_none(content: bytes) -> None:

@@ -13,6 +13,7 @@ from decodescope.metrics.prefill import (
     PrefillFit,
     PrefillForecast,
     PrefillPrior,
+    forecast_for,
     prior_of_model,
 )
 
@@ -213,11 +214,26 @@ def test_a_run_tells_the_next_one_before_it_begins() -> None:
     assert third.remaining_ns == pytest.approx(TRUTH.ns(4000, 6000), rel=0.01)
 
 
+def test_runs_on_one_engine_pass_on_what_they_know() -> None:
+    model = msgspec.structs.replace(MODEL, attention_growth=RATIO)
+    first = forecast_for(model)
+    first.apply(prompt(4000))
+    assert first.remaining_ns is None
+    read_to(first, list(progress(4000)), 4000)
+    second = forecast_for(model, first)
+    second.apply(prompt(1000))
+    assert second.remaining_ns == pytest.approx(TRUTH.ns(0, 1000), rel=0.05)
+
+
 def test_a_short_run_passes_on_what_it_knows() -> None:
     prior = PrefillPrior(RATIO, RATIO / 2)
     few = started(20, prior=prior)
     read_to(few, list(progress(20)), 20)
     assert few.prior == prior  # 20 tokens take about as long as one
+    knowing = PrefillPrior(RATIO, RATIO / 2, base_ns=1 * MS)
+    chat = started(20, prior=knowing)
+    read_to(chat, list(progress(20)), 20)
+    assert chat.prior == knowing
     one = started(400, prior=prior)
     read_to(one, list(progress(400)), 400)
     assert (one.prior.ratio, one.prior.ratio_spread) == (RATIO, RATIO / 2)
