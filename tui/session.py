@@ -21,7 +21,7 @@ from ..backends.text import TextStream
 
 if TYPE_CHECKING:
     from ..metrics.floor import MemoryFloor, NoFloor
-    from ..metrics.prefill import PrefillPrior
+    from ..metrics.prefill import PrefillForecast
     from ..metrics.run import Run
 
 
@@ -109,7 +109,8 @@ class Session:
         self.bandwidth: float | None = None
         """Bytes per second that this machine's memory gives to as many threads as the model uses."""
         self._context_before = 0
-        self._prior: PrefillPrior | None = None
+        self._forecast: PrefillForecast | None = None
+        """The last run's."""
         self._stream = TextStream()
         self._paces = bytearray()
         self._thinking = bytearray()
@@ -230,7 +231,7 @@ class Session:
         self._context_before = self.context_used
         self.stopping = False
         if self.run is not None:
-            self._prior = self.run.forecast.prior
+            self._forecast = self.run.forecast
         self.run = None
         if self.phase is not Phase.GONE:
             self.failure = None
@@ -254,7 +255,7 @@ class Session:
                 self.phase = Phase.WARMING_UP if event.fraction >= 1 else Phase.LOADING
             case ModelReady():
                 self.model = event
-                self._prior = None
+                self._forecast = None
                 self.phase = Phase.READY
                 changes.became_ready = True
             case Log():
@@ -277,13 +278,10 @@ class Session:
 
     def _new_run(self, taken: RequestTaken) -> "Run":
         # numpy is loaded when the first run begins and not before the first frame.
-        from ..metrics.prefill import PrefillForecast, prior_of_model
+        from ..metrics.prefill import forecast_for
         from ..metrics.run import Run
 
-        if self.model is None:
-            return Run(taken)
-        prior = prior_of_model(self.model) if self._prior is None else self._prior
-        return Run(taken, PrefillForecast(self.model.micro_batch, prior))
+        return Run(taken, None if self.model is None else forecast_for(self.model, self._forecast))
 
     def _to_run(self, event: Event) -> None:
         if self.run is not None:
