@@ -14,7 +14,7 @@ import time
 from .events import Event, Failed, ModelReady, Stage
 from .requests import Request
 from .text import well_formed
-from .wire import Cancel, EventReader, Generate, OpenLlama, OpenScript, encode
+from .wire import Cancel, EventReader, Generate, OpenLlama, OpenScript, Probabilities, encode
 
 _READ_SIZE = 1 << 20
 _PIPE_SIZE = 1 << 20
@@ -120,6 +120,10 @@ class EngineHost:
     def cancel(self) -> None:
         """See ``Backend``."""
         self._send(encode(Cancel()))
+
+    def probabilities(self, on: bool) -> None:
+        """See ``Backend``."""
+        self._send(encode(Probabilities(on)))
 
     def close(self) -> None:
         """See ``Backend``."""

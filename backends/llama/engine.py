@@ -8,6 +8,7 @@ from ..engine import Control, EngineError, Report
 from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken
 from ..requests import Request, Sampling
 from ..thinking import ThinkingTracker
+from ..usage import ProcessUsage
 from ..wire import OpenLlama
 from .bindings import llama_cpp
 from .generation import Generation
@@ -89,6 +90,7 @@ class LlamaEngine:
     def generate(self, request: Request, control: Control, report: Report) -> None:
         """See ``Engine``."""
         taken = time.perf_counter_ns()
+        usage = ProcessUsage()
         self._requests += 1
         seed = request.sampling.seed if request.sampling.seed >= 0 else secrets.randbits(32)
         report(
@@ -122,6 +124,7 @@ class LlamaEngine:
             request,
             context_tokens=self._context_tokens,
             thinking=self._thinking_tracker(prompt),
+            usage=usage,
             control=control,
             report=report,
         )

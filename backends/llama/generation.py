@@ -7,6 +7,7 @@ from ..events import Finished, FinishReason, PrefillProgress, Token
 from ..requests import Request
 from ..stopping import StopStrings
 from ..thinking import ThinkingTracker
+from ..usage import ProcessUsage
 from .scheduler import Cancelled, Sampled, Scheduler, Sequence
 from .vocabulary import Vocabulary
 
@@ -23,15 +24,18 @@ class Generation:
         *,
         context_tokens: int,
         thinking: ThinkingTracker,
+        usage: ProcessUsage,
         control: Control,
         report: Report,
     ) -> None:
+        """``usage`` counts from when the request was taken."""
         self._scheduler = scheduler
         self._sequence = sequence
         self._vocabulary = vocabulary
         self._max_tokens = request.max_tokens
         self._context_tokens = context_tokens
         self._thinking = thinking
+        self._usage = usage
         self._control = control
         self._report = report
         self._stops = StopStrings(request.stop)
@@ -83,6 +87,7 @@ class Generation:
         ended = token in self._end_of_generation
         found, held = self._stops.feed(b"" if control else piece)
         self._index += 1
+        scheduling = self._usage.take()
         self._report(
             Token(
                 t=time.perf_counter_ns(),
@@ -94,6 +99,7 @@ class Generation:
                 control=control or ended,
                 thinking=self._thinking.feed(piece),
                 held=held,
+                scheduling=scheduling,
             )
         )
         if ended:
