@@ -16,7 +16,7 @@ from typing import assert_never
 
 from .engine import Control, Engine, EngineError
 from .events import Event, Failed
-from .wire import Cancel, Command, CommandReader, Generate, OpenLlama, OpenScript, encode
+from .wire import Cancel, Command, CommandReader, Generate, OpenLlama, OpenScript, Probabilities, encode
 
 _READ_SIZE = 1 << 16
 
@@ -72,7 +72,7 @@ class Inbox:
         threading.Thread(target=self._read, name="commands", daemon=True).start()
 
     def get(self, timeout: float | None = None) -> Command | None:
-        """Return the next command that is not a cancel; ``None`` when none came in ``timeout`` seconds."""
+        """Return the next command that is not about requests sent before; ``None`` when none came in ``timeout`` s."""
         try:
             return self._queue.get(timeout=timeout)
         except queue.Empty:
@@ -84,7 +84,13 @@ class Inbox:
             for command in reader.feed(data):
                 if isinstance(command, Cancel):
                     self._control.cancel_through(self._received)
+                elif isinstance(command, Probabilities):
+                    if command.on:
+                        self._control.prepare_probabilities()
+                    self._control.probabilities_through(self._received, command.on)
                 else:
+                    if isinstance(command, Generate) and command.request.probabilities:
+                        self._control.prepare_probabilities()
                     self._received += isinstance(command, Generate)
                     self._queue.put(command)
         os._exit(0)
@@ -100,7 +106,7 @@ def _open_engine(command: Command | None) -> Engine:
             from .llama.engine import LlamaEngine
 
             return LlamaEngine(command)
-        case Generate() | Cancel() | None:
+        case Generate() | Cancel() | Probabilities() | None:
             raise RuntimeError(f"the first command must open an engine, not {command}")
         case _:
             assert_never(command)
@@ -118,6 +124,7 @@ def _failed(error: EngineError, *, load: bool) -> Failed:
 
 def serve(engine: Engine, inbox: Inbox, outbox: Outbox, control: Control) -> None:
     """Load the engine and serve requests for ever; returns when it could not be loaded."""
+    control.prepare_probabilities = engine.prepare_probabilities
     try:
         outbox.send(engine.load(outbox.send))
     except EngineError as error:

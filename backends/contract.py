@@ -39,6 +39,13 @@ class Backend(Protocol):
         """End what was asked for so far: prefill at once, decode at the next token. Harmless when nothing runs."""
         ...
 
+    def probabilities(self, on: bool) -> None:
+        """Compute probability facts from the next token on, or no longer, for what was asked for so far.
+
+        Later requests say it for themselves (``Request.probabilities``). Harmless when nothing runs.
+        """
+        ...
+
     def close(self) -> None:
         """End the engine and free what it holds, within two seconds. Harmless when repeated."""
         ...

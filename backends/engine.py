@@ -22,15 +22,19 @@ class EngineError(Exception):
 
 
 class Control:
-    """Whether the request being served has been cancelled; set by the command reader, asked by the engine.
+    """What was said about requests after they were sent; set by the command reader, asked by the engine.
 
-    Requests are numbered as they arrive and a cancel names the last number that it applies to, so a cancel that comes
-    before its request was begun still takes effect, and a late one never hits the next request.
+    Requests are numbered as they arrive and a command about them, such as a cancel, names the last number that it
+    applies to, so one that comes before its request was begun still takes effect, and a late one never hits the next
+    request.
     """
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._cancelled_through = 0
+        self._probabilities = (0, False)
+        self.prepare_probabilities: Callable[[], None] = lambda: None
+        """Called before probability facts are asked for; the engine's own once there is one."""
         self.serving = 0
         """Number of the request being served."""
 
@@ -44,6 +48,15 @@ class Control:
     def cancelled(self) -> bool:
         """Whether the request being served should end; cheap enough to ask for every graph node."""
         return self._cancelled_through >= self.serving
+
+    def probabilities_through(self, number: int, on: bool) -> None:
+        """Switch probability facts on or off for the requests up to ``number``."""
+        self._probabilities = (number, on)
+
+    def probabilities(self, request: Request) -> bool:
+        """Whether the next token of the request being served should say how likely it was."""
+        number, on = self._probabilities
+        return on if number >= self.serving else request.probabilities
 
     def wait(self, seconds: float) -> bool:
         """Sleep; return at once, with True, when the request is cancelled."""
@@ -60,4 +73,11 @@ class Engine(Protocol):
 
     def generate(self, request: Request, control: Control, report: Report) -> None:
         """Serve one request, from ``request_taken`` to ``finished``. Raises EngineError; the next request is served."""
+        ...
+
+    def prepare_probabilities(self) -> None:
+        """Make ready for probability facts, so that the token that they begin with need not wait.
+
+        Called on the thread that reads commands, while a request may be served.
+        """
         ...

@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from .requests import Message, Sampling
+from .token_facts import Probability, Scheduling
 
 Stage = Literal["load", "generate", "engine"]
 FinishReason = Literal["stop", "length", "context", "cancelled"]
@@ -126,6 +127,10 @@ class Token(_Event, frozen=True, kw_only=True, tag="token"):
     thinking: bool = False
     held: int = 0
     """How many bytes at the end of the text so far may belong to a stop string and are not to be shown yet."""
+    scheduling: Scheduling | None = None
+    """What happened to the engine's process since the token before; for the first one, since the request was taken."""
+    probability: Probability | None = None
+    """How likely the token was; ``None`` unless it was asked for."""
 
 
 class Finished(_Event, frozen=True, kw_only=True, tag="finished"):

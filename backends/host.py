@@ -14,7 +14,7 @@ import time
 from .events import Event, Failed, ModelReady, Stage
 from .requests import Request
 from .text import well_formed
-from .wire import Cancel, EventReader, Generate, OpenLlama, OpenScript, encode
+from .wire import Cancel, EventReader, Generate, OpenLlama, OpenScript, Probabilities, encode
 
 _READ_SIZE = 1 << 20
 _PIPE_SIZE = 1 << 20
@@ -53,7 +53,8 @@ class EngineHost:
                 # Keys such as Ctrl+C go to the foreground group; the engine stays out of it. It stays in the session,
                 # since a session of its own would be scheduled as a group of its own, whatever the screen's priority.
                 process_group=0,
-                env={**os.environ, "GGML_NO_BACKTRACE": "1"},
+                # numpy's own threads would spin beside llama.cpp's.
+                env={**os.environ, "GGML_NO_BACKTRACE": "1", "OPENBLAS_NUM_THREADS": "1"},
             )
         except BaseException:
             for fd in (event_read, command_write):
@@ -120,6 +121,10 @@ class EngineHost:
     def cancel(self) -> None:
         """See ``Backend``."""
         self._send(encode(Cancel()))
+
+    def probabilities(self, on: bool) -> None:
+        """See ``Backend``."""
+        self._send(encode(Probabilities(on)))
 
     def close(self) -> None:
         """See ``Backend``."""

@@ -50,6 +50,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     max_tokens: int = -1
     """-1: until the model stops or the context is full."""
     stop: tuple[str, ...] = ()
+    probabilities: bool = False
+    """Whether each token says how likely it was; ``Backend.probabilities`` changes it later."""
 
     def mapped(self, change: Callable[[str], str]) -> "Request":
         """Return the same request with ``change`` applied to every text in it."""

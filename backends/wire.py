@@ -41,7 +41,13 @@ class Cancel(msgspec.Struct, frozen=True, tag_field="command", tag="cancel"):
     """Cancel all requests sent so far."""
 
 
-Command = OpenLlama | OpenScript | Generate | Cancel
+class Probabilities(msgspec.Struct, frozen=True, tag_field="command", tag="probabilities"):
+    """Switch probability facts on or off for all requests sent so far."""
+
+    on: bool
+
+
+Command = OpenLlama | OpenScript | Generate | Cancel | Probabilities
 
 _encoder = msgspec.json.Encoder()
 

@@ -72,6 +72,10 @@ class Logged:
         """See ``Backend``."""
         self._backend.cancel()
 
+    def probabilities(self, on: bool) -> None:
+        """See ``Backend``."""
+        self._backend.probabilities(on)
+
     def close(self) -> None:
         """See ``Backend``."""
         self._backend.close()

@@ -7,7 +7,8 @@ from ..metrics.run import Run
 def summary_line(run: Run, finish_reason: str | None) -> str | None:
     """Return the figures of a run in one line, those without a value left out; ``None`` where a failure left none.
 
-    ``finish_reason`` is one of ``Run.finish_reason``, or what ended the run from outside.
+    Disturbed tokens are told of only when there are any. ``finish_reason`` is one of ``Run.finish_reason``, or what ended
+    the run from outside.
     """
     tokens = _count(run.token_count, "token")
     failed = finish_reason == "failed"
@@ -24,6 +25,9 @@ def summary_line(run: Run, finish_reason: str | None) -> str | None:
         cached = f", {run.cached_tokens:,} cached" if run.cached_tokens else ""
         speed = "" if run.prefill_rate is None else f" {rate(run.prefill_rate)}"
         parts.append(f"read{speed} ({_count(run.prompt_tokens, 'token')}{cached})")
+    disturbance = run.disturbance
+    if disturbance is not None and disturbance.disturbed:
+        parts.append(disturbance.sentence + ("" if disturbance.quotable else ": not to be quoted"))
     if not failed:
         parts.append(_ending(run, finish_reason, tokens))
     return " · ".join([*parts, f"seed {run.taken.seed}"])

@@ -2,12 +2,15 @@
 
 import secrets
 import time
-from typing import Any
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
 
 from ..engine import Control, EngineError, Report
 from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken
 from ..requests import Request, Sampling
 from ..thinking import ThinkingTracker
+from ..token_facts import Probability
+from ..usage import ProcessUsage
 from ..wire import OpenLlama
 from .bindings import llama_cpp
 from .generation import Generation
@@ -21,6 +24,9 @@ from .template import ChatTemplate
 from .vocabulary import Vocabulary
 from .warmup import warm_up
 
+if TYPE_CHECKING:
+    from .probabilities import ProbabilityReader
+
 _SEQUENCE = 0
 _TAG_TOKENS = 16  # enough tokens for the longest tag that may open a thinking block
 _RAW = "Use --raw to complete the prompt as it stands."
@@ -33,6 +39,7 @@ class LlamaEngine:
         self._opening = opening
         self._log = NativeLog()  # llama.cpp calls it for as long as this process lives
         self._requests = 0
+        self._probability_reader: ProbabilityReader | None = None
 
     def load(self, report: Report) -> ModelReady:
         """See ``Engine``."""
@@ -60,6 +67,7 @@ class LlamaEngine:
         self._scheduler = Scheduler(
             loaded.handle, loaded.batch, loaded.micro_batch, node_progress=node_progress, rollback=rollback
         )
+        self._context = loaded.handle
         self._memory = SequenceMemory(loaded.handle, _SEQUENCE, loaded.batch, loaded.micro_batch)
         loaded_at = time.perf_counter_ns()
         warm_up(loaded.handle, self._scheduler, self._vocabulary, loaded.micro_batch, self._context_tokens)
@@ -96,6 +104,10 @@ class LlamaEngine:
     def generate(self, request: Request, control: Control, report: Report) -> None:
         """See ``Engine``."""
         taken = time.perf_counter_ns()
+        with closing(ProcessUsage()) as usage:
+            self._serve(request, control, report, taken, usage)
+
+    def _serve(self, request: Request, control: Control, report: Report, taken: int, usage: ProcessUsage) -> None:
         self._requests += 1
         seed = request.sampling.seed if request.sampling.seed >= 0 else secrets.randbits(32)
         report(
@@ -129,6 +141,8 @@ class LlamaEngine:
             request,
             context_tokens=self._context_tokens,
             thinking=self._thinking_tracker(prompt),
+            usage=usage,
+            probability=self._probability,
             control=control,
             report=report,
         )
@@ -138,6 +152,16 @@ class LlamaEngine:
             self._memory.settle(sequence)
             self._scheduler.sequences = []
             sampler.close()
+
+    def prepare_probabilities(self) -> None:
+        """See ``Engine``. Imports numpy, which takes longer than ten tokens."""
+
+    def _probability(self, token: int, logits_at: int) -> Probability | None:
+        if self._probability_reader is None:
+            from .probabilities import ProbabilityReader
+
+            self._probability_reader = ProbabilityReader(self._context, self._vocabulary)
+        return self._probability_reader.read(token, logits_at)
 
     def _thinking_tracker(self, prompt: list[int]) -> ThinkingTracker:
         source = self._template.source if self._template else ""

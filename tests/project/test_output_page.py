@@ -9,9 +9,12 @@ import pytest
 
 from decodescope.backends.events import Event, Failed, Finished, ModelReady, RequestTaken, Token
 from decodescope.backends.requests import EngineSettings, Sampling
+from decodescope.backends.token_facts import Probability, Scheduling
 from decodescope.cli.options import GenerationOptions
 from decodescope.cli.outputs import JsonOutput, Outcome
+from decodescope.metrics.disturbance import Cause, Disturbance
 from decodescope.metrics.run import Run
+from decodescope.metrics.summary import described
 
 PAGE = (Path(__file__).parents[2] / "docs" / "output.md").read_text(encoding="utf-8")
 KINDS: dict[str, type[msgspec.Struct]] = {kind.__struct_config__.tag: kind for kind in get_args(Event)}
@@ -68,6 +71,19 @@ def test_the_fields_of_an_event(kind: type[msgspec.Struct]) -> None:
     assert {name for name, text in said.items() if "default:" in text} == {
         name for name, field in fields.items() if not field.required
     }
+
+
+@pytest.mark.parametrize("facts", [Scheduling, Probability])
+def test_the_facts_of_a_token(facts: type[msgspec.Struct]) -> None:
+    assert list(named(f"`{facts.__name__.lower()}`")) == list(facts.__struct_fields__)
+
+
+def test_the_parts_of_a_disturbance() -> None:
+    found = Disturbance(tokens=2, disturbed=1, lost_ns=1, share=0.5, quotable=False, causes={Cause.REST: 1})
+    said = named("`disturbance`")
+    assert list(said) == list(described(found))
+    causes = {cause.name.lower() for cause in Cause} - {"none"}
+    assert set(re.findall(r"`(\w+)`", said["causes"])) == causes
 
 
 def test_the_nested_fields_of_a_request() -> None:

@@ -28,6 +28,7 @@ class FakeBackend:
         self._closed = False
         self.requests: list[Request] = []
         self.cancelled = 0
+        self.asked_for_probabilities: list[bool] = []
 
     def play(self, *events: Event) -> None:
         self._events += events
@@ -53,6 +54,9 @@ class FakeBackend:
 
     def cancel(self) -> None:
         self.cancelled += 1
+
+    def probabilities(self, on: bool) -> None:
+        self.asked_for_probabilities.append(on)
 
     def close(self) -> None:
         self._closed = True
