@@ -7,8 +7,8 @@ from ..metrics.run import Run
 def summary_line(run: Run, finish_reason: str | None) -> str | None:
     """Return the figures of a run in one line, those without a value left out; ``None`` where a failure left none.
 
-    Disturbed tokens are told of only when there are any. ``finish_reason`` is one of ``Run.finish_reason``, or what ended
-    the run from outside.
+    Disturbed tokens are told of only when there are any. ``finish_reason`` is one of ``Run.finish_reason``, or what
+    ended the run from outside.
     """
     tokens = _count(run.token_count, "token")
     failed = finish_reason == "failed"
