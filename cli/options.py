@@ -1,19 +1,18 @@
 """The flags that the scope and ``run`` share: llama.cpp's names and defaults."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
 import click
 
-from ..backends.checks import check_settings
+from ..backends.checks import check_settings, check_system
+from ..backends.limits import LIMITS, parse, parse_threads
 from ..backends.requests import CacheType, EngineSettings, FlashAttention, Message, Request, Sampling
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SETTINGS = EngineSettings()
 _SAMPLING = Sampling()
-_MAX_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -66,23 +65,26 @@ class GenerationOptions:
         }
 
 
-class _Finite(click.FloatRange):
-    """A number within a range; ``nan``, which no comparison refuses, and ``inf`` are no numbers here."""
+class _Limited(click.FloatRange):
+    """A number within the limits of a setting, refused in the words that all share."""
+
+    def __init__(self, setting: str) -> None:
+        limit = LIMITS[setting]
+        super().__init__(min=limit.least, max=limit.most, min_open=limit.open)
+        self._setting = setting
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value} is not a finite number.", param, ctx)
-        return number
+        try:
+            return parse(self._setting, str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 def _threads(value: str) -> int | None:
-    number = _whole_number(value)
-    if number == -1:  # llama.cpp's word for its own choice
-        return None
-    if number < 1:
-        raise click.BadParameter(f"{number} is no number of threads; leave it out for the cores this process may use.")
-    return number
+    try:
+        return parse_threads(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _gpu_layers(value: str) -> int:
@@ -137,10 +139,10 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--predict",
         "--n-predict",
         "max_tokens",
-        type=click.IntRange(min=-1),
+        type=_Limited("max_tokens"),
         default=-1,
         metavar="N",
-        help="Generate at most N tokens; -1: until the model stops.",
+        help=LIMITS["max_tokens"].about,
     ),
     click.option(
         "--stop",
@@ -154,10 +156,10 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-c",
         "--ctx-size",
         "context",
-        type=click.IntRange(min=0),
+        type=_Limited("context"),
         default=_SETTINGS.context,
         metavar="N",
-        help="Context in tokens; 0: the one that the model was trained for, capped by memory.",
+        help=LIMITS["context"].about,
     ),
     click.option(
         "-b",
@@ -233,58 +235,58 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-s",
         "--seed",
         "seed",
-        type=click.IntRange(min=-1, max=_MAX_SEED),
+        type=_Limited("seed"),
         default=_SAMPLING.seed,
         metavar="N",
-        help="Seed of the sampler; -1: a new one, which is shown.",
+        help=LIMITS["seed"].about,
     ),
     click.option(
         "--temp",
         "temp",
-        type=_Finite(min=0),
+        type=_Limited("temp"),
         default=_SAMPLING.temp,
         metavar="T",
-        help="Temperature; 0: always the likeliest token.",
+        help=LIMITS["temp"].about,
     ),
     click.option(
         "--top-k",
         "top_k",
-        type=click.IntRange(min=0),
+        type=_Limited("top_k"),
         default=_SAMPLING.top_k,
         metavar="N",
-        help="Sample from the N likeliest tokens; 0: off.",
+        help=LIMITS["top_k"].about,
     ),
     click.option(
         "--top-p",
         "top_p",
-        type=_Finite(min=0, max=1),
+        type=_Limited("top_p"),
         default=_SAMPLING.top_p,
         metavar="P",
-        help="Sample from the likeliest tokens that hold P of the probability; 1: off.",
+        help=LIMITS["top_p"].about,
     ),
     click.option(
         "--min-p",
         "min_p",
-        type=_Finite(min=0, max=1),
+        type=_Limited("min_p"),
         default=_SAMPLING.min_p,
         metavar="P",
-        help="Leave out tokens below P times the likeliest one; 0: off.",
+        help=LIMITS["min_p"].about,
     ),
     click.option(
         "--repeat-penalty",
         "repeat_penalty",
-        type=_Finite(min=0, min_open=True),
+        type=_Limited("repeat_penalty"),
         default=_SAMPLING.repeat_penalty,
         metavar="X",
-        help="Penalty for tokens seen lately; 1: off.",
+        help=LIMITS["repeat_penalty"].about,
     ),
     click.option(
         "--repeat-last-n",
         "repeat_last_n",
-        type=click.IntRange(min=-1, max=2**31 - 1),
+        type=_Limited("repeat_last_n"),
         default=_SAMPLING.repeat_last_n,
         metavar="N",
-        help="How many tokens back the penalty looks; 0: off, -1: the whole context.",
+        help=LIMITS["repeat_last_n"].about,
     ),
     click.option("--ignore-eos", "ignore_eos", is_flag=True, help="Go on when the model would stop."),
 )
@@ -304,9 +306,7 @@ def collect(values: dict[str, Any]) -> GenerationOptions:
     """
     settings = EngineSettings(**{name: values[name] for name in EngineSettings.__struct_fields__})
     sampling = Sampling(**{name: values[name] for name in Sampling.__struct_fields__})
-    problems = check_settings(settings)
-    if values["raw"] and values["system"] is not None:
-        problems.append("A system prompt (-sys) needs the chat template, which --raw skips.")
+    problems = check_settings(settings) + check_system(values["system"], raw=values["raw"])
     if problems:
         raise click.UsageError(" ".join(problems))
     system = values["system"]

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-import psutil
 
 from ..engine import EngineError
+from ..free_memory import free_memory
 from ..requests import CacheType, EngineSettings
 from ..threads import thread_choice
 from ..wire import OpenLlama
@@ -150,16 +150,7 @@ def offloaded_layers(model: Any, settings: EngineSettings, used: list[Device]) -
 def free_bytes(used: list[Device]) -> int:
     """Memory that weights and KV cache can take: of the GPUs in use, else of this machine or container."""
     gpus = [device.free_bytes for device in used if device.is_gpu]
-    return sum(gpus) if gpus else _available()
-
-
-def _available() -> int:
-    available = int(psutil.virtual_memory().available)
-    try:
-        with open("/sys/fs/cgroup/memory.max") as limit, open("/sys/fs/cgroup/memory.current") as current:
-            return min(available, int(limit.read()) - int(current.read()))
-    except (OSError, ValueError):  # no cgroup, or no limit ("max")
-        return available
+    return sum(gpus) if gpus else free_memory()
 
 
 def _threads(settings: EngineSettings) -> Threads:
