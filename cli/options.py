@@ -121,7 +121,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--model",
         metavar="MODEL",
         help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE. "
-        "Default: the only model that is found, else demo.",
+        "Default: the only model that is found; of several one is chosen on the screen, and without a screen demo.",
     ),
     click.option("-p", "--prompt", "prompt_option", metavar="PROMPT", help="The prompt, instead of the argument."),
     click.option(

@@ -51,3 +51,19 @@ def size(number: int) -> str:
             return f"{value:.0f} {unit}" if value >= 9.95 or unit == "B" else f"{value:.1f} {unit}"
         value /= 1024
     return f"{value:.1f} GiB"
+
+
+def sampling_facts(temp: float, seed: int) -> list[str]:
+    """Return what decides whether an answer comes out the same again."""
+    if temp <= 0:
+        return ["temp 0"]
+    return [f"temp {temp:g}", "a new seed each time" if seed < 0 else f"seed {seed}"]
+
+
+def short_count(number: int) -> str:
+    """Return a large number of things as people say it: ``135 M``, ``1.7 B``."""
+    if number < 999_500_000:
+        value, unit = number / 1e6, "M"
+    else:
+        value, unit = number / 1e9, "B"
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
