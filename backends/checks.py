@@ -32,3 +32,10 @@ def check_settings(settings: EngineSettings) -> list[str]:
         if value is not None and value > most:
             problems.append(f"{name} cannot be {value}; the most is {most}.")
     return problems
+
+
+def check_system(system: str | None, *, raw: bool) -> list[str]:
+    """Return what is wrong with a system prompt, like ``check_settings``; ``raw``: the chat template is skipped."""
+    if raw and system is not None:
+        return ["A system prompt (-sys) needs the chat template, which --raw skips."]
+    return []

@@ -92,7 +92,7 @@ def main() -> None:
         raw=True,
         prompt=prompt,
     )
-    sys.exit(run_app(options, lambda: Logged(launch(options.model, options.settings), Path(report))))
+    sys.exit(run_app(options, lambda model, settings: Logged(launch(model, settings), Path(report))))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 """The flags that the scope and ``run`` share: llama.cpp's names and defaults."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
 
 import click
 
-from ..backends.checks import check_settings
+from ..backends.checks import check_settings, check_system
+from ..backends.limits import LIMITS, parse, parse_threads
 from ..backends.requests import CacheType, EngineSettings, FlashAttention, Message, Request, Sampling
 from . import llama_words
 from .settings import config_option, given, set_elsewhere, setting
@@ -15,7 +15,6 @@ from .settings import config_option, given, set_elsewhere, setting
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SETTINGS = EngineSettings()
 _SAMPLING = Sampling()
-_MAX_SEED = 2**32 - 1
 
 
 @dataclass(frozen=True)
@@ -68,23 +67,26 @@ class GenerationOptions:
         }
 
 
-class _Finite(click.FloatRange):
-    """A number within a range; ``nan``, which no comparison refuses, and ``inf`` are no numbers here."""
+class _Limited(click.FloatRange):
+    """A number within the limits of a setting, refused in the words that all share."""
+
+    def __init__(self, setting: str) -> None:
+        limit = LIMITS[setting]
+        super().__init__(min=limit.least, max=limit.most, min_open=limit.open)
+        self._setting = setting
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value} is not a finite number.", param, ctx)
-        return number
+        try:
+            return parse(self._setting, str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 def _threads(value: str) -> int | None:
-    number = _whole_number(value)
-    if number == -1:  # llama.cpp's word for its own choice
-        return None
-    if number < 1:
-        raise click.BadParameter(f"{number} is no number of threads; leave it out for the cores this process may use.")
-    return number
+    try:
+        return parse_threads(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _gpu_layers(value: str) -> int:
@@ -123,7 +125,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         envvar="LLAMA_ARG_MODEL",
         metavar="MODEL",
         help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE. "
-        "Default: the only model that is found, else demo.",
+        "Default: the only model that is found; of several one is chosen on the screen, and without a screen demo.",
     ),
     click.option("-p", "--prompt", "prompt_option", metavar="PROMPT", help="The prompt, instead of the argument."),
     click.option(
@@ -141,12 +143,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--predict",
         "--n-predict",
         "max_tokens",
-        type=click.IntRange(min=-1),
+        type=_Limited("max_tokens"),
         default=-1,
         metavar="N",
         envvar="LLAMA_ARG_N_PREDICT",
         from_variable=llama_words.unlimited,
-        help="Generate at most N tokens; -1: until the model stops.",
+        help=LIMITS["max_tokens"].about,
     ),
     setting(
         "--stop",
@@ -160,11 +162,11 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-c",
         "--ctx-size",
         "context",
-        type=click.IntRange(min=0),
+        type=_Limited("context"),
         default=_SETTINGS.context,
         metavar="N",
         envvar="LLAMA_ARG_CTX_SIZE",
-        help="Context in tokens; 0: the one that the model was trained for, capped by memory.",
+        help=LIMITS["context"].about,
     ),
     setting(
         "-b",
@@ -250,67 +252,67 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-s",
         "--seed",
         "seed",
-        type=click.IntRange(min=-1, max=_MAX_SEED),
+        type=_Limited("seed"),
         default=_SAMPLING.seed,
         metavar="N",
-        help="Seed of the sampler; -1: a new one, which is shown.",
+        help=LIMITS["seed"].about,
     ),
     setting(
         "--temp",
         "temp",
-        type=_Finite(min=0),
+        type=_Limited("temp"),
         default=_SAMPLING.temp,
         metavar="T",
         envvar="LLAMA_ARG_TEMPERATURE",
         from_variable=llama_words.not_negative,
-        help="Temperature; 0: always the likeliest token.",
+        help=LIMITS["temp"].about,
     ),
     setting(
         "--top-k",
         "top_k",
-        type=click.IntRange(min=0),
+        type=_Limited("top_k"),
         default=_SAMPLING.top_k,
         metavar="N",
         envvar="LLAMA_ARG_TOP_K",
         from_variable=llama_words.not_negative,
-        help="Sample from the N likeliest tokens; 0: off.",
+        help=LIMITS["top_k"].about,
     ),
     setting(
         "--top-p",
         "top_p",
-        type=_Finite(min=0, max=1),
+        type=_Limited("top_p"),
         default=_SAMPLING.top_p,
         metavar="P",
         envvar="LLAMA_ARG_TOP_P",
         from_variable=llama_words.probability,
-        help="Sample from the likeliest tokens that hold P of the probability; 1: off.",
+        help=LIMITS["top_p"].about,
     ),
     setting(
         "--min-p",
         "min_p",
-        type=_Finite(min=0, max=1),
+        type=_Limited("min_p"),
         default=_SAMPLING.min_p,
         metavar="P",
         envvar="LLAMA_ARG_MIN_P",
         from_variable=llama_words.not_negative,
-        help="Leave out tokens below P times the likeliest one; 0: off.",
+        help=LIMITS["min_p"].about,
     ),
     setting(
         "--repeat-penalty",
         "repeat_penalty",
-        type=_Finite(min=0, min_open=True),
+        type=_Limited("repeat_penalty"),
         default=_SAMPLING.repeat_penalty,
         metavar="X",
         envvar="LLAMA_ARG_REPEAT_PENALTY",
-        help="Penalty for tokens seen lately; 1: off.",
+        help=LIMITS["repeat_penalty"].about,
     ),
     setting(
         "--repeat-last-n",
         "repeat_last_n",
-        type=click.IntRange(min=-1, max=2**31 - 1),
+        type=_Limited("repeat_last_n"),
         default=_SAMPLING.repeat_last_n,
         metavar="N",
-        help="How many tokens back the penalty looks; 0: off, -1: the whole context.",
+        help=LIMITS["repeat_last_n"].about,
     ),
     setting("--ignore-eos/--no-ignore-eos", "ignore_eos", show_default=False, help="Go on when the model would stop."),
 )
@@ -340,7 +342,7 @@ def collect(values: dict[str, Any]) -> GenerationOptions:
         elif given(ctx, "system") and not given(ctx, "raw"):
             raw = False
         else:
-            problems.append("A system prompt (-sys) needs the chat template, which --raw skips.")
+            problems += check_system(system, raw=raw)
     if problems:
         raise click.UsageError(" ".join([*problems, set_elsewhere(ctx)]).rstrip())
     return GenerationOptions(

@@ -51,15 +51,19 @@ def examine_files(paths: Sequence[Path]) -> list[Found]:
 
 def examine(offers: Iterator[Candidate]) -> Iterator[Found]:
     """Read the header behind each candidate, one by one as they are asked for."""
-    for candidate in offers:
-        outcome: ModelFile | ModelError
-        try:
-            outcome = (
-                candidate.file if isinstance(candidate.file, ModelError) else read_model(candidate.file, candidate.name)
-            )
-        except ModelError as error:
-            outcome = error
-        yield Found(candidate.source, candidate.reference, outcome)
+    return map(look, offers)
+
+
+def look(candidate: Candidate) -> Found:
+    """Read the header behind a candidate."""
+    outcome: ModelFile | ModelError
+    try:
+        outcome = (
+            candidate.file if isinstance(candidate.file, ModelError) else read_model(candidate.file, candidate.name)
+        )
+    except ModelError as error:
+        outcome = error
+    return Found(candidate.source, candidate.reference, outcome)
 
 
 def candidates(folders: Sequence[Path] = ()) -> Iterator[Candidate]:

@@ -8,7 +8,7 @@ import msgspec
 from .checks import refuse_incomplete, refuse_unfit_kind, refuse_without_tensors
 from .errors import ModelError, shown
 from .ggml_types import FILE_TYPES, GUESSED_FILE_TYPE, TENSOR_TYPES
-from .header import Header
+from .header import Header, LongArray
 from .kv_cache import attention_width, bytes_per_token, cache_widths, layer_count
 from .shards import read_shards, without_shard_number
 from .weights import WeightTraffic, multiplied_weights, weight_traffic
@@ -55,6 +55,14 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
     """What of the weights is read per token; ``None`` where a tensor is of a type that is not known here."""
     attention_growth: float | None = None
     """Multiplications per token for each token of context, as a share of those with the weights."""
+    width: int | None = None
+    """Values per token between two layers; ``None`` where the header does not say."""
+    heads: int | None = None
+    """Attention heads of the widest layer; ``None`` where the header does not say."""
+    vocabulary: int | None = None
+    """Tokens; ``None`` where the header does not say."""
+    tokenizer: str = ""
+    """Its kind and, in brackets, how it splits text; may be empty."""
 
     def kv_bytes_per_token(self, type_k: str = "f16", type_v: str = "f16") -> int:
         """Return the bytes of KV cache that one token takes; 0 for recurrent models.
@@ -103,6 +111,10 @@ def read_model(path: Path, name: str | None = None) -> ModelFile:
         weight_traffic=weight_traffic(tensors, layers, experts, experts_used),
         attention_growth=attention_width(first, architecture, key_widths, value_widths)
         / max(1, multiplied_weights(tensors, layers, experts, experts_used)),
+        width=first.integer(f"{architecture}.embedding_length"),
+        heads=_most(first, f"{architecture}.attention.head_count"),
+        vocabulary=_vocabulary(first, architecture),
+        tokenizer=_tokenizer(first),
     )
 
 
@@ -133,6 +145,24 @@ def _quantization(shards: tuple[Header, ...]) -> str:
     dominant = max(values, key=lambda number: values[number])
     form = TENSOR_TYPES.get(dominant)
     return f"type {dominant}" if form is None else form.name
+
+
+def _most(header: Header, key: str) -> int | None:
+    value = header.metadata.get(key)
+    numbers = [entry for entry in (value if isinstance(value, tuple) else (value,)) if isinstance(entry, int)]
+    return max(numbers, default=None)
+
+
+def _vocabulary(header: Header, architecture: str) -> int | None:
+    tokens = header.metadata.get("tokenizer.ggml.tokens")
+    if isinstance(tokens, LongArray):
+        return tokens.length
+    return len(tokens) if isinstance(tokens, tuple) else header.integer(f"{architecture}.vocab_size")
+
+
+def _tokenizer(header: Header) -> str:
+    kind, split = header.text("tokenizer.ggml.model") or "", header.text("tokenizer.ggml.pre")
+    return f"{kind} ({split})" if kind and split else kind
 
 
 def _weight_bytes(header: Header) -> int:

@@ -41,6 +41,16 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> ModelFile:
         raise not_looked_into(Path(error.filename or reference or "."), error) from error
 
 
+def only_model(folders: Sequence[Path] = ()) -> ModelFile | None:
+    """Return the only model in ``folders`` and this machine's stores; ``None`` when there are several to choose from.
+
+    The demo model counts where there is no other. Raises ``ModelError`` when there is none that can be used.
+    """
+    others = (candidate for candidate in candidates(folders) if candidate.source != "demo")
+    usable = [found.model for found in islice((found for found in examine(others) if found.model is not None), 2)]
+    return None if len(usable) > 1 else resolve(None, folders) if not usable else usable[0]
+
+
 def _only_model(folders: Sequence[Path]) -> ModelFile:
     usable: list[Found] = []
     refused: list[Found] = []

@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App, SystemCommand
 from textual.command import CommandPalette
@@ -11,12 +11,16 @@ from textual.driver import Driver
 from textual.screen import Screen
 
 from ..backends.contract import Backend
+from ..backends.requests import EngineSettings
 from .engine_link import EngineLink, Launch
 from .history import History, default_path
 from .keys import KEYS
 from .options import ScopeOptions
 from .screens.scope import ScopeScreen
 from .terminal import NoTerminalError, Terminal, TerminalDriver, lower_priority
+
+if TYPE_CHECKING:
+    from ..backends.launch import Source
 
 __all__ = ["ScopeApp", "ScopeOptions", "run_scope"]
 
@@ -101,14 +105,15 @@ class ScopeApp(App[None]):
 def run_scope(options: ScopeOptions) -> int:
     """Open the scope on the terminal and return the exit code when it is closed.
 
-    0: closed by the user. 1: the app crashed; the traceback is on stderr. 2: there is no terminal. 3: the model could
-    not be loaded. 128 + n: ended by signal n. The terminal is restored and the engine ended in every case.
+    0: closed by the user, also before a model was chosen. 1: the app crashed; the traceback is on stderr. 2: there is
+    no terminal. 3: the model could not be loaded. 128 + n: ended by signal n. The terminal is restored and the engine
+    ended in every case.
     """
 
-    def launch() -> Backend:
+    def launch(model: "Source", settings: EngineSettings) -> Backend:
         from ..backends.launch import launch as launch_engine
 
-        return launch_engine(options.model, options.settings)
+        return launch_engine(model, settings)
 
     return run_app(options, launch)
 

@@ -1,13 +1,18 @@
 """The engine that the scope talks to, and the reader of its events."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..backends.contract import Backend
 from ..backends.events import Event, ModelReady
-from ..backends.requests import Request
+from ..backends.requests import EngineSettings, Request
 from .feed import Feed
 
-Launch = Callable[[], Backend]
+if TYPE_CHECKING:
+    from ..backends.launch import Source
+
+Launch = Callable[["Source", EngineSettings], Backend]
+"""Starts an engine with a model, as ``backends.launch.launch``."""
 
 
 class EngineLink:
@@ -20,11 +25,11 @@ class EngineLink:
         self._backend: Backend | None = None
         self._feed: Feed | None = None
 
-    def start(self, on_readable: Callable[[], None]) -> None:
+    def start(self, model: "Source", settings: EngineSettings, on_readable: Callable[[], None]) -> None:
         """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something. Raises OSError
-        when there can be no process."""
+        when there can be no process, and ModelError when the model cannot have a cache of the types asked for."""
         self.close()
-        self._backend = self._launch()
+        self._backend = self._launch(model, settings)
         self._feed = Feed(self._backend, on_readable)
 
     def receive(self) -> list[Event]:

@@ -41,3 +41,19 @@ def times(factor: float | None) -> str:
 def count(number: int | None) -> str:
     """Return a number of things with thousands apart."""
     return MISSING if number is None else f"{number:,}"
+
+
+def sampling_facts(temp: float, seed: int) -> list[str]:
+    """Return what decides whether an answer comes out the same again."""
+    if temp <= 0:
+        return ["temp 0"]
+    return [f"temp {temp:g}", "a new seed each time" if seed < 0 else f"seed {seed}"]
+
+
+def short_count(number: int) -> str:
+    """Return a large number of things as people say it: ``135 M``, ``1.7 B``."""
+    if number < 999_500_000:
+        value, unit = number / 1e6, "M"
+    else:
+        value, unit = number / 1e9, "B"
+    return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"

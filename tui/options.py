@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 class ScopeOptions:
     """One model and how it is to be asked."""
 
-    model: "Source"
+    model: "Source | None" = None
+    """None: to be chosen from those that are found."""
     settings: EngineSettings = field(default_factory=EngineSettings)
     sampling: Sampling = field(default_factory=Sampling)
     max_tokens: int = -1

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 class Phase(Enum):
     """Where the scope stands."""
 
+    CHOOSING = auto()
+    """No model is chosen yet."""
     LOADING = auto()
     WARMING_UP = auto()
     MEASURING = auto()
@@ -93,10 +95,7 @@ class Session:
         system: str | None = None,
         raw: bool = False,
     ) -> None:
-        self._sampling = sampling
-        self.max_tokens = max_tokens
-        self._stop = stop
-        self._system = system
+        self.configure(sampling=sampling, max_tokens=max_tokens, stop=stop, system=system)
         self._asked_raw = raw
         self.turns: list[Turn] = []
         self.phase = Phase.LOADING
@@ -116,6 +115,13 @@ class Session:
         self._thinking = bytearray()
         self._answer: list[str] = []
         self._thoughts: list[str] = []
+
+    def configure(self, *, sampling: Sampling, max_tokens: int, stop: tuple[str, ...], system: str | None) -> None:
+        """Set how the next requests ask; ``system``: the system prompt."""
+        self.sampling = sampling
+        self.max_tokens = max_tokens
+        self._stop = stop
+        self._system = system
 
     @property
     def raw(self) -> bool:
@@ -172,6 +178,10 @@ class Session:
         """Take the generation under way for one that ends soon."""
         self.stopping = self.busy
 
+    def choosing(self) -> None:
+        """Wait for a model to be chosen."""
+        self.phase = Phase.CHOOSING
+
     def engine_started(self) -> None:
         """Wait for an engine to load; the conversation stays."""
         self.phase = Phase.LOADING
@@ -210,7 +220,7 @@ class Session:
         self.turns.clear()
         self._forget_answer()
         self._context_before = 0
-        if self.phase not in STARTING and self.phase is not Phase.GONE:
+        if self.model is not None and self.phase is not Phase.GONE:
             self.phase = Phase.READY
 
     def _begin(self) -> Request:
@@ -218,14 +228,14 @@ class Session:
         self.phase = Phase.WAITING
         if self.raw:
             return Request(
-                prompt=self.turns[-1].prompt, sampling=self._sampling, max_tokens=self.max_tokens, stop=self._stop
+                prompt=self.turns[-1].prompt, sampling=self.sampling, max_tokens=self.max_tokens, stop=self._stop
             )
         messages = [Message("system", self._system)] if self._system else []
         for turn in self.turns[:-1]:
             if turn.answer is not None:
                 messages += [Message("user", turn.prompt), Message("assistant", turn.answer)]
         messages.append(Message("user", self.turns[-1].prompt))
-        return Request(messages=tuple(messages), sampling=self._sampling, max_tokens=self.max_tokens, stop=self._stop)
+        return Request(messages=tuple(messages), sampling=self.sampling, max_tokens=self.max_tokens, stop=self._stop)
 
     def _forget_answer(self) -> None:
         self._context_before = self.context_used

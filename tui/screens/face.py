@@ -42,7 +42,8 @@ class Face:
         """``congested`` says whether the terminal has yet to take earlier frames; ``retry`` is called when something
         has been held back for that reason, to have ``all`` called a little later."""
         self._session = session
-        self._model_name = model_name
+        self.model_name = model_name
+        """Shown until the engine tells the model's own."""
         self._congested = congested
         self._retry = retry
         self._pieces: list[Piece] = []
@@ -102,8 +103,9 @@ class Face:
         self.phase.show(session, now)
         self.newest.show(session)
         self.counters.show(session, now)
-        name = self._model_name if session.model is None else session.model.name
-        self.header.show(name, session.model, session.context_used, raw=session.raw)
+        name = self.model_name if session.model is None else session.model.name
+        temp = session.sampling.temp
+        self.header.show(name, session.model, session.context_used, raw=session.raw, temp=temp)
         if self.reading is not None:
             self.reading.draw(session.run)
             self._draw_plot()

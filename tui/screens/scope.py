@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -15,6 +14,7 @@ from textual.screen import Screen
 from ...backends.events import Failed, Finished
 from ...backends.requests import Request
 from ...backends.text import visible
+from ...models.errors import ModelError
 from ..answer_file import save_answer
 from ..engine_link import EngineLink
 from ..history import History
@@ -25,6 +25,7 @@ from ..session import Changes, Phase, Session
 from ..widgets.cells import Cells
 from ..widgets.kept import KeptDrawing, KeptHorizontal
 from ..widgets.prompt_box import PromptBox
+from .choosing import Choosing
 from .face import Face
 from .help import HelpScreen
 from .room import counter_lines, plot_lines
@@ -75,7 +76,6 @@ class ScopeScreen(KeptDrawing, Screen[None]):
     ) -> None:
         """``congested`` says whether the terminal has yet to take earlier frames."""
         super().__init__()
-        self._options = options
         self._link = link
         self._history = history
         self.session = Session(
@@ -85,7 +85,10 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             system=options.system,
             raw=options.raw,
         )
-        self._face = Face(self.session, options.model.name, history, congested, self._draw_later)
+        if options.model is None:
+            self.session.choosing()
+        self._choosing = Choosing(self, options, self.session, self._restart_engine, self._say)
+        self._face = Face(self.session, self._choosing.model_name, history, congested, self._draw_later)
         self._draws_later = False
         self._waiting_prompt = options.prompt
         """Asked as soon as the model is ready; in the conversation already."""
@@ -119,7 +122,10 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
-        self._start_engine()
+        if self._choosing.options.model is None:
+            self._choosing.choose_model()
+        else:
+            self._start_engine()
         from .reading import Reading
 
         reading = Reading()
@@ -153,14 +159,32 @@ class ScopeScreen(KeptDrawing, Screen[None]):
     # The engine
 
     def _start_engine(self) -> None:
+        options = self._choosing.options
+        if options.model is None:
+            return
         self.session.engine_started()
         self._slow_timer.resume()
         try:
-            self._link.start(self._readable)
+            self._link.start(options.model, options.settings, self._readable)
         except OSError as error:
-            what = "The engine's process cannot be started."
-            failed = Failed(t=time.perf_counter_ns(), stage="load", what=what, reason=str(error))
-            self._take_in(self.session.apply([failed]))
+            self._cannot_start("The engine's process cannot be started.", str(error))
+        except ModelError as error:
+            self._cannot_start(error.what, error.reason, error.remedy)
+
+    def _cannot_start(self, what: str, reason: str, remedy: str = "") -> None:
+        failed = Failed(t=self._face.clock(), stage="load", what=what, reason=reason, remedy=remedy)
+        self._take_in(self.session.apply([failed]))
+
+    def _restart_engine(self) -> None:
+        """Start an engine with the options now in force; what the last one has written of an answer stays."""
+        self._after_end = ""
+        if self.session.busy:
+            self._read()
+        if self.session.busy:
+            self._take_in(self.session.apply([Finished(t=self._face.clock(), reason="cancelled")]))
+        self._face.model_name = self._choosing.model_name
+        self._start_engine()
+        self._face.all()
 
     def _readable(self) -> None:
         # In the screen's own message loop an exception ends the app; the event loop would only log it.
@@ -192,7 +216,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             return
         if model.context_note:
             self._say(f"Context: {model.context:,} tokens, {model.context_note}.")
-        if not model.template and not self._options.raw:
+        if not model.template and not self._choosing.options.raw:
             self._say("The model has no chat template: prompts are completed as they stand.", "warning")
 
     def _know_memory(self) -> None:
@@ -431,6 +455,14 @@ class ScopeScreen(KeptDrawing, Screen[None]):
     def action_why(self) -> None:
         """Say why it is slower to write than to read."""
         self.app.push_screen(WhyScreen(lambda: self.session))
+
+    def action_model(self) -> None:
+        """Choose another model."""
+        self._choosing.choose_model()
+
+    def action_settings(self) -> None:
+        """Change how the model is asked."""
+        self._choosing.change_settings()
 
     def action_help(self) -> None:
         """Show the keys and what the figures mean."""

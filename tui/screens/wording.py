@@ -1,6 +1,8 @@
 """What the screen says in whole sentences."""
 
 from ...backends.events import Failed, Finished
+from .. import numbers
+from ..options import ScopeOptions
 from ..session import Phase, Session
 
 
@@ -21,6 +23,12 @@ def answer_note(ended: Finished | Failed, tokens: int) -> str:
 
 def _tokens(number: int) -> str:
     return f"{number:,} token{'' if number == 1 else 's'}"
+
+
+def settings_note(options: ScopeOptions) -> str:
+    """Return what is in force from now on."""
+    facts = numbers.sampling_facts(options.sampling.temp, options.sampling.seed)
+    return f"From the next prompt on: {', '.join(facts)}."
 
 
 def failure_hint(session: Session) -> str:

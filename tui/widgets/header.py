@@ -70,9 +70,9 @@ class Header(Cells):
     }
     """
 
-    def show(self, name: str, model: ModelReady | None, used: int, *, raw: bool) -> None:
-        """Draw; ``name`` is of unknown origin, ``used`` counts tokens of the context."""
+    def show(self, name: str, model: ModelReady | None, used: int, *, raw: bool, temp: float) -> None:
+        """Draw; ``name`` is of unknown origin, ``used`` counts tokens of the context; ``temp``: of the next request."""
         width = self.content_size.width
         context: Row = () if model is None else gauge(used, model.context, width)
-        facts = [] if model is None else model_facts(model, raw)
+        facts = [] if model is None else [*model_facts(model, raw), f"temp {temp:g}"]
         self.show_rows([header_row(visible(name), facts, context, width)])

@@ -37,6 +37,8 @@ def phase_row(session: Session, now: int, width: int) -> Row:
     if session.stopping:
         return _line("stop", "warn", "stopping …", width)
     match session.phase:
+        case Phase.CHOOSING:
+            return _line("model", "dim", "none chosen yet", width)
         case Phase.LOADING:
             return _with_bar("load", session.load_fraction, 0.0, f"{session.load_fraction:4.0%} of the model", width)
         case Phase.WARMING_UP:
@@ -87,7 +89,8 @@ def _ready(session: Session) -> str:
     if session.model is None:
         return ""
     loaded = f"loaded in {numbers.seconds(session.model.load_ns)}"
-    return f"{loaded}, warmed up in {numbers.seconds(session.model.warmup_ns)}"
+    warmed = f"warmed up in {numbers.seconds(session.model.warmup_ns)}"
+    return " · ".join([f"{loaded}, {warmed}", *numbers.sampling_facts(session.sampling.temp, session.sampling.seed)])
 
 
 def _prefill(session: Session, now: int, width: int) -> Row:

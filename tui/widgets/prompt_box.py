@@ -2,11 +2,10 @@
 
 from textual import events
 from textual.message import Message
-from textual.widgets import TextArea
 
 from ...backends.text import visible
 from ..history import History
-from .kept import KeptDrawing
+from .field import Area
 
 _NEW_LINE_KEYS = frozenset(
     {"ctrl+j", "newline", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r", "alt+\r", "ctrl+\r"}
@@ -14,7 +13,7 @@ _NEW_LINE_KEYS = frozenset(
 """Under both names that Textual gives them, by kitty's protocol and by xterm's."""
 
 
-class PromptBox(KeptDrawing, TextArea):
+class PromptBox(Area):
     """Several lines; Enter sends, up and down on the first and last line go through earlier prompts."""
 
     DEFAULT_CSS = """
@@ -45,10 +44,8 @@ class PromptBox(KeptDrawing, TextArea):
             self.focused = focused
 
     def __init__(self, history: History, *, id: str | None = None) -> None:
-        super().__init__(id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
+        super().__init__(id=id)
         self._history = history
-        self.cursor_blink = False
-        self.highlight_cursor_line = False
         self.placeholder = "Ask something: enter sends, ^j begins a new line"
 
     def fill(self, text: str) -> None:
@@ -66,12 +63,6 @@ class PromptBox(KeptDrawing, TextArea):
             event.stop()
             event.prevent_default()
             self.insert("\n", maintain_selection_offset=False)
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        event.stop()
-        pasted = event.text.replace("\r\n", "\n").replace("\r", "\n")
-        self.insert(visible(pasted, keep_lines=True), maintain_selection_offset=False)
 
     def action_cursor_up(self, select: bool = False) -> None:
         """Move up; on the first line to the earlier prompt."""
