@@ -216,7 +216,7 @@ async def test_what_cannot_be_used_says_why_and_is_not_chosen(folder: Path) -> N
 
 
 async def test_facts_and_fit_of_the_highlighted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("decodescope.tui.screens.model_picker.free_memory", lambda: 200 * 2**20)
+    monkeypatch.setattr("decodescope.tui.screens.model_picker.available_bytes", lambda: 200 * 2**20)
     model(folder, "fits.gguf", tokenizer__ggml__model="gpt2", tokenizer__ggml__tokens=["a", "b"])
     model(folder, "long.gguf", llama__attention__key_length=65536, llama__attention__value_length=65536)
     async with scope(options=ScopeOptions(settings=EngineSettings(context=400))) as running:
@@ -237,7 +237,7 @@ async def test_facts_and_fit_of_the_highlighted(folder: Path, monkeypatch: pytes
 
 
 async def test_the_memory_of_the_engine_at_work_counts_as_free(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("decodescope.tui.screens.model_picker.free_memory", lambda: 100 * 2**20)
+    monkeypatch.setattr("decodescope.tui.screens.model_picker.available_bytes", lambda: 100 * 2**20)
     model(folder, "a.gguf")
     async with scope() as running:
         running.engine.play(ready(context=4096))
