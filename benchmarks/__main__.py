@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import click
 
-from . import THREADS, engine_speed, foresight, screen_cost
+from . import THREADS, engine_speed, foresight, screen_cost, token_facts
 from .figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
@@ -14,6 +14,8 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "cancel": engine_speed.cancelling,
     "prefill": foresight.prefill_foreseen,
     "floor": foresight.floor,
+    "probabilities": token_facts.cost_of_probabilities,
+    "disturbance": token_facts.naming_disturbances,
     "screen": screen_cost.cost_to_the_generation,
     "machine": screen_cost.cost_to_the_machine,
     "start": screen_cost.starting,
@@ -24,7 +26,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(list(BENCHMARKS)), metavar="[NAME]...")
 def main(names: tuple[str, ...]) -> None:
-    """Measure what the program promises. NAME: bare, stock, cancel, prefill, floor, screen, machine, start, flood."""
+    """Measure what the program promises; without a NAME, all of it."""
     figures: list[Figure] = []
     load = screen_cost.load_average()
     for name in names or BENCHMARKS:
