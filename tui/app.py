@@ -40,6 +40,11 @@ class ScopeApp(App[None]):
     """Shows one scope."""
 
     TITLE = "decodescope"
+    # At the top, where the oldest text is: the figures and the newest text stay in sight.
+    CSS = """
+    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+    Toast { width: auto; max-width: 80%; }
+    """
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from ..backends.contract import Backend
-from ..backends.events import Event
+from ..backends.events import Event, ModelReady
 from ..backends.requests import Request
 from .feed import Feed
 
@@ -13,10 +13,10 @@ Launch = Callable[[], Backend]
 class EngineLink:
     """One engine at a time; starting another one ends the last."""
 
-    def __init__(self, launch: Launch, after_launch: Callable[[], None] | None = None) -> None:
-        """``after_launch`` is called whenever an engine has been started."""
+    def __init__(self, launch: Launch, when_ready: Callable[[], None] | None = None) -> None:
+        """``when_ready`` is called whenever a model has become ready."""
         self._launch = launch
-        self._after_launch = after_launch
+        self._when_ready = when_ready
         self._backend: Backend | None = None
         self._feed: Feed | None = None
 
@@ -26,12 +26,13 @@ class EngineLink:
         self.close()
         self._backend = self._launch()
         self._feed = Feed(self._backend, on_readable)
-        if self._after_launch is not None:
-            self._after_launch()
 
     def receive(self) -> list[Event]:
         """Return what has arrived."""
-        return [] if self._backend is None else self._backend.receive(0.0)
+        events = [] if self._backend is None else self._backend.receive(0.0)
+        if self._when_ready is not None and any(isinstance(event, ModelReady) for event in events):
+            self._when_ready()
+        return events
 
     def rearm(self) -> None:
         """Look for more after a frame."""

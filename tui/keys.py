@@ -19,19 +19,36 @@ class Key:
     display: str
     letter: str = ""
     """A single key that does the same while the prompt box has no focus."""
-    in_bar: bool = True
+    rank: int = 0
+    """In a narrow key bar the highest ranks go first; rank 0 always stays."""
 
 
 KEYS = (
     Key("escape", "stop", "stop", "Stop the answer.", "esc"),
-    Key("ctrl+r", "again", "again", "Answer the last prompt again; start the engine again if it is gone.", "^r", "r"),
-    Key("f2", "edit", "edit", "Take the last prompt back into the prompt box and change it.", "f2", "e"),
-    Key("ctrl+t", "tokens", "tokens", "Show or hide the table of tokens.", "^t", "t"),
-    Key("ctrl+y", "copy", "copy", "Copy the last answer to the clipboard.", "^y", "y"),
-    Key("ctrl+s", "save", "save", "Save the last answer as a file in the current directory.", "^s", "s"),
-    Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l"),
+    Key(
+        "ctrl+r",
+        "again",
+        "again",
+        "Answer the last prompt again; start the engine again if it is gone.",
+        "^r",
+        "r",
+        rank=1,
+    ),
+    Key(
+        "f2",
+        "edit",
+        "edit",
+        "Change the last prompt: enter replaces its turn, esc leaves it as it was.",
+        "f2",
+        "e",
+        rank=2,
+    ),
+    Key("ctrl+t", "tokens", "tokens", "Show or hide the table of tokens.", "^t", "t", rank=2),
+    Key("ctrl+y", "copy", "copy", "Copy the last answer to the clipboard.", "^y", "y", rank=5),
+    Key("ctrl+s", "save", "save", "Save the last answer as a file in the current directory.", "^s", "s", rank=6),
+    Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l", rank=3),
     Key("f1", "help", "help", "Show the keys and what the figures mean.", "f1", "question_mark"),
-    Key("ctrl+p", "app.command_palette", "commands", "Find a command, or change the theme.", "^p"),
+    Key("ctrl+p", "app.command_palette", "menu", "Find a command, or change the theme.", "^p", rank=1),
     Key("ctrl+q", "app.quit", "quit", "Quit.", "^q"),
 )
 

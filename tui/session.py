@@ -100,6 +100,9 @@ class Session:
         self.load_fraction = 0.0
         self.run: Run | None = None
         self.failure: Failed | None = None
+        self.stopping = False
+        """The generation under way has been told to stop."""
+        self._context_before = 0
         self._stream = TextStream()
         self._paces = bytearray()
         self._thinking = bytearray()
@@ -131,9 +134,21 @@ class Session:
         """What was asked last."""
         return self.turns[-1].prompt if self.turns else None
 
+    @property
+    def context_used(self) -> int:
+        """Tokens in the context, as far as is known; what was there before while a prompt is not yet taken."""
+        if self.run is None or self.run.prompt is None:
+            return self._context_before
+        return max(self.run.context_used, self.run.prompt.cached)
+
+    def stop(self) -> None:
+        """Take the generation under way for one that ends soon."""
+        self.stopping = self.busy
+
     def engine_started(self) -> None:
         """Wait for an engine to load; the conversation stays."""
         self.phase = Phase.LOADING
+        self._context_before = 0
         self.model = None
         self.load_fraction = 0.0
         self.failure = None
@@ -167,6 +182,7 @@ class Session:
         """Forget the conversation and the last run."""
         self.turns.clear()
         self._forget_answer()
+        self._context_before = 0
         if self.phase not in STARTING and self.phase is not Phase.GONE:
             self.phase = Phase.READY
 
@@ -185,6 +201,8 @@ class Session:
         return Request(messages=tuple(messages), sampling=self._sampling, max_tokens=self.max_tokens, stop=self._stop)
 
     def _forget_answer(self) -> None:
+        self._context_before = self.context_used
+        self.stopping = False
         self.run = None
         if self.phase is not Phase.GONE:
             self.failure = None
@@ -250,6 +268,7 @@ class Session:
 
     def _end(self, end: Finished | Failed, rest: list[tuple[int, str]], changes: Changes) -> None:
         self._show(rest, changes)
+        self.stopping = False
         changes.ended = end
         if self.turns and self._paces:
             self.turns[-1].answer = "".join(self._answer)

@@ -2,10 +2,12 @@
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import termios
 import threading
+import time
 from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TextIO
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 _SCREEN_NICE = 5  # at 19 an engine that keeps all cores busy leaves the screen standing for seconds
 _EXIT_DEADLINE = 3.0
+_ATTEMPTS, _ATTEMPT_SECONDS = 20, 0.005
 _FRAMES_IN_QUEUE = 3
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """The keys for the last two arrive as keys: the terminal sends no signal for them."""
@@ -41,19 +44,34 @@ def lower_priority() -> None:
 
 
 class _Output:
-    """A text file to the terminal that outlives the terminal: once it is gone, writing does nothing but tell so."""
+    """A text file to the terminal that outlives the terminal: once it is gone, writing does nothing but tell so.
+
+    It writes through an open description of its own, which does not block: a blocked write would keep everybody else
+    from writing to the terminal, until a reader comes.
+    """
 
     def __init__(self, file: TextIO, on_lost: Callable[[], None]) -> None:
         self._file = file
         self._on_lost = on_lost
         self._lost = False
+        self._descriptor = _own_description(file.fileno())
+        self._woken, self._wake = os.pipe()
 
     def write(self, text: str) -> int:
-        self._attempt(lambda: self._file.write(text))
+        data = memoryview(text.encode("utf-8", "replace"))
+        try:
+            while data and not self._lost:
+                try:
+                    data = data[os.write(self._descriptor, data) :]
+                except BlockingIOError:
+                    select.select([self._woken], [self._descriptor], [])
+        except OSError:
+            self._lost = True
+            self._on_lost()
         return len(text)
 
     def flush(self) -> None:
-        self._attempt(self._file.flush)
+        """Nothing is kept back."""
 
     def fileno(self) -> int:
         return self._file.fileno()
@@ -61,14 +79,22 @@ class _Output:
     def isatty(self) -> bool:
         return self._file.isatty()
 
-    def _attempt(self, action: Callable[[], object]) -> None:
-        if self._lost:
-            return
-        try:
-            action()
-        except OSError:
-            self._lost = True
-            self._on_lost()
+    def abandon(self) -> None:
+        """Write nothing more, not even what is left of a frame that is being written."""
+        self._lost = True
+        os.write(self._wake, b".")
+
+    def close(self) -> None:
+        """Give the descriptors back; no thread may be writing."""
+        for descriptor in {self._descriptor, self._woken, self._wake} - {self._file.fileno()}:
+            os.close(descriptor)
+
+
+def _own_description(terminal: int) -> int:
+    for name in (os.ttyname(terminal), "/dev/tty"):
+        with contextlib.suppress(OSError):  # a terminal that was opened by somebody else
+            return os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    return terminal
 
 
 class TerminalDriver(LinuxDriver):
@@ -113,8 +139,10 @@ class Terminal:
         self.output: _Output
 
     def open(self) -> None:
-        """Find the terminal. Raises NoTerminalError."""
+        """Find the terminal. Raises NoTerminalError, also for a background job: the terminal would stop it."""
         _keys_from_terminal()
+        if os.tcgetpgrp(0) != os.getpgrp():
+            raise NoTerminalError("The terminal is another program's: bring this one to the foreground.")
         file: TextIO | None = sys.__stderr__
         if file is None or not file.isatty():
             file = self._opened = _open_terminal("w")
@@ -139,6 +167,7 @@ class Terminal:
             self._restore()
         else:
             self._restore_modes(0)
+            self.output.close()
         if self._opened is not None:
             self._opened.close()
 
@@ -179,10 +208,15 @@ class Terminal:
             fd = os.open("/dev/tty", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
         except OSError:
             return  # the terminal is gone: there is nothing left to restore
+        self.output.abandon()
         self._restore_modes(fd)
         try:
             termios.tcflush(fd, termios.TCOFLUSH)  # frames that nobody has read make room
-            os.write(fd, RESTORE.encode())
+            for _ in range(_ATTEMPTS):
+                with contextlib.suppress(BlockingIOError):  # the last write of a frame is under way
+                    os.write(fd, RESTORE.encode())
+                    return
+                time.sleep(_ATTEMPT_SECONDS)
         except (OSError, termios.error):
             return  # it takes nothing more, or has gone meanwhile
         finally:

@@ -190,6 +190,7 @@ def test_every_key_is_shown_when_there_is_room() -> None:
     assert all(f"{key.display} {key.label}" in shown for key in KEYS)
     assert "? help" in text(key_row(200, letters=True))
     assert all(word in text(key_row(40, letters=False)) for word in ("stop", "help", "quit"))
+    assert all(word in text(key_row(78, letters=False)) for word in ("again", "edit", "tokens", "clear", "menu"))
 
 
 def test_the_plot_has_an_axis_a_median_and_marks_what_is_cut_off() -> None:

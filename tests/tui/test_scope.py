@@ -6,7 +6,7 @@ import pytest
 from textual.command import CommandPalette
 from textual.widgets import TextArea
 
-from decodescope.backends.events import Log
+from decodescope.backends.events import Failed, Log
 from decodescope.tui.app import ScopeApp
 from decodescope.tui.screens.help import HelpScreen
 from decodescope.tui.session import Phase
@@ -136,7 +136,7 @@ async def test_again_in_mid_answer_stops_it_first() -> None:
         await running.until(lambda: len(running.engine.requests) == 2)
 
 
-async def test_edit_takes_the_last_prompt_back() -> None:
+async def test_an_edited_prompt_replaces_its_turn_when_it_is_sent() -> None:
     async with scope() as running:
         await answered(running, [b"one"])
         running.conversation.focus()
@@ -144,10 +144,51 @@ async def test_edit_takes_the_last_prompt_back() -> None:
         await running.press("e")
         assert running.box.text == "why"
         assert running.box.has_focus
-        assert "one" not in "\n".join(running.shown())
+        assert "one" in "\n".join(running.shown())
+        assert "enter replace the last turn" in running.line(KeyBar)
         await running.press("x", "enter")
         await running.until(lambda: len(running.engine.requests) == 2)
         assert [message.content for message in running.engine.requests[1].messages] == ["whyx"]
+        assert "one" not in "\n".join(running.shown())
+        assert "esc stop" in running.line(KeyBar)
+
+
+async def test_esc_leaves_the_edited_turn_and_the_draft_as_they_were() -> None:
+    async with scope() as running:
+        await answered(running, [b"one"])
+        await running.press(*"next", "f2")
+        assert running.box.text == "why"
+        await running.press("x", "f2", "escape")
+        assert running.box.text == "next"
+        assert "one" in "\n".join(running.shown())
+        await running.press("enter")
+        await running.until(lambda: len(running.engine.requests) == 2)
+        assert [message.content for message in running.engine.requests[1].messages] == ["why", "one", "next"]
+
+
+async def test_a_stop_is_seen_before_the_engine_obeys() -> None:
+    async with scope() as running:
+        await asked(running)
+        running.engine.play(*answer([b"one"]))
+        await running.until(lambda: running.session.phase is Phase.DECODE)
+        await running.press("escape")
+        assert "stopping" in running.line(PhaseLine)
+        assert running.engine.cancelled == 1
+        running.engine.play(finished(300 * MS, "cancelled"))
+        await running.until(lambda: running.line(PhaseLine).startswith("stopped 1 token"))
+
+
+async def test_the_gauge_keeps_what_was_there_when_a_prompt_is_refused() -> None:
+    async with scope() as running:
+        await answered(running, [b"one"])
+        assert running.session.context_used == 101
+        await running.press(*"more", "enter")
+        await running.until(lambda: len(running.engine.requests) == 2)
+        running.engine.play(taken(), Failed(t=5, stage="generate", what="The prompt does not fit."))
+        await running.until(lambda: running.session.phase is Phase.FAILED)
+        assert " 101 / 4,096" in running.line(Header)
+        await running.press("ctrl+l")
+        assert "   0 / 4,096" in running.line(Header)
 
 
 async def test_clear_begins_a_new_conversation() -> None:

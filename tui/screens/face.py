@@ -51,6 +51,8 @@ class Face:
         self._plot_due = 0.0
         self._newest_due = 0.0
         self._drawn_phase: Phase | None = None
+        self.editing = False
+        """Whether the box holds the last prompt, to replace its turn."""
         self.header = Header()
         self.failure = FailurePanel()
         self.legend = KeptStatic(id="legend", markup=False)
@@ -101,8 +103,7 @@ class Face:
         self.newest.show(session)
         self.counters.show(session, now)
         name = self._model_name if session.model is None else session.model.name
-        used = 0 if session.run is None else session.run.context_used
-        self.header.show(name, session.model, used, raw=session.raw)
+        self.header.show(name, session.model, session.context_used, raw=session.raw)
         if self.reading is not None:
             self.reading.draw(session.run)
             self._draw_plot()
@@ -127,7 +128,7 @@ class Face:
 
     def keys(self, *, letters: bool) -> None:
         """Draw the keys; ``letters``: single letters work now."""
-        self.key_bar.show(letters=letters)
+        self.key_bar.show(letters=letters, editing=self.editing)
 
     def _held_back(self) -> bool:
         if not self._congested():

@@ -2,16 +2,15 @@
 
 from typing import ClassVar
 
+from rich.table import Table
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ..keys import BOX_KEYS, KEYS, READING_KEYS, letter_display
-
-_KEY_CELLS = 12
 
 _FIGURES = (
     ("TTFT", "Time to first token: from the request to the first token; reading the prompt is most of it."),
@@ -25,27 +24,26 @@ _FIGURES = (
 )
 
 
-def help_content() -> Content:
-    """Return the whole text."""
-    lines = [Content.styled("Keys", "bold"), Content("")]
-    for key in KEYS:
-        display = f"{key.display}  {letter_display(key)}" if key.letter else key.display
-        lines.append(_entry(display, key.help))
-    lines += [Content.styled("\nA single letter works while the prompt box has no focus (tab).", "dim")]
-    lines += [Content.styled("\nIn the prompt box", "bold"), Content("")]
-    lines += [_entry(key, text) for key, text in BOX_KEYS]
-    lines += [Content.styled("\nIn the conversation and the tokens", "bold"), Content("")]
-    lines += [_entry(key, text) for key, text in READING_KEYS]
-    lines += [Content.styled("\nFigures", "bold"), Content("")]
-    lines += [_entry(name, text) for name, text in _FIGURES]
-    lines += [
-        Content.styled("\nThey are stamped in the engine: loading the model and drawing are no part of them.", "dim")
-    ]
-    return Content("\n").join(lines)
-
-
-def _entry(name: str, text: str) -> Content:
-    return Content.assemble((f"{name:<{_KEY_CELLS}}", "bold"), text)
+def help_table() -> Table:
+    """Return the whole text in two columns."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(ratio=1)
+    keys = [(f"{key.display}  {letter_display(key)}" if key.letter else key.display, key.help) for key in KEYS]
+    for heading, entries, remark in (
+        ("Keys", keys, "A single letter works while the prompt box has no focus (tab)."),
+        ("In the prompt box", BOX_KEYS, ""),
+        ("In the conversation and the tokens", READING_KEYS, ""),
+        ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),
+    ):
+        if table.rows:
+            table.add_row()
+        table.add_row("", Text(heading, style="bold underline"))
+        for name, text in entries:
+            table.add_row(Text(name), Text(text))
+        if remark:
+            table.add_row("", Text(remark, style="italic"))
+    return table
 
 
 class HelpScreen(ModalScreen[None]):
@@ -72,4 +70,4 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Show one scrollable text."""
         with VerticalScroll():
-            yield Static(help_content(), markup=False)
+            yield Static(help_table(), markup=False)

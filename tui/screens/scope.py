@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 _SLOW_SECONDS = 0.5
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
 _RETRY_SECONDS = 0.25
+_EDITABLE_CHARACTERS = 200_000
+_TOLD_SECONDS, _WARNED_SECONDS = 3.0, 6.0
 
 
 class ScopeScreen(KeptDrawing, Screen[None]):
@@ -88,6 +90,8 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         """Asked as soon as the model is ready; in the conversation already."""
         self._after_end = ""
         """The action to take when the running generation has ended."""
+        self._draft = ""
+        """What was in the prompt box before the last prompt was put there to be edited."""
 
     def compose(self) -> ComposeResult:
         """Lay out what needs no heavy import."""
@@ -142,7 +146,8 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         return None if self._face.reading is None else self._face.reading.conversation
 
     def _say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
-        self.notify(visible(text, keep_lines=True), severity=severity, markup=False)
+        seconds = _TOLD_SECONDS if severity == "information" else _WARNED_SECONDS
+        self.notify(visible(text, keep_lines=True), severity=severity, timeout=seconds, markup=False)
 
     # The engine
 
@@ -255,6 +260,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             if self._history.problem:
                 self._say(self._history.problem, "warning")
                 self._history.problem = None
+            self._replace_edited()
             self._face.box.fill("")
             self._waiting_prompt = message.prompt
             if self._conversation is not None:
@@ -265,9 +271,14 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         """Whether a generation has to end before ``action``; it is stopped, and the action follows."""
         if not self.session.busy:
             return False
-        self._after_end = action
-        self._link.cancel()
+        self._cancel(action)
         return True
+
+    def _cancel(self, then: str = "") -> None:
+        self._after_end = then
+        self._link.cancel()
+        self.session.stop()
+        self._face.slow()
 
     def _take_waiting_back(self) -> bool:
         if self._waiting_prompt is None:
@@ -283,12 +294,29 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         box.fill(prompt)
         box.focus()
 
+    def _edit(self, on: bool) -> None:
+        self._face.editing = on
+        self._face.keys(letters=not self._face.box.has_focus)
+
+    def _replace_edited(self) -> None:
+        """Make room for the prompt that replaces the last one, where that is being edited."""
+        if not self._face.editing:
+            return
+        self._edit(False)
+        self.session.take_back()
+        if self._conversation is not None:
+            self._conversation.drop_last_turn()
+
     def action_stop(self) -> None:
-        """Stop the answer; while the model loads take the waiting prompt back; else go to the prompt box."""
+        """Stop the answer; while the model loads take the waiting prompt back; leave editing; else go to the box."""
         if self.session.busy:
-            self._after_end = ""
-            self._link.cancel()
-        elif not self._take_waiting_back():
+            self._cancel()
+        elif self._take_waiting_back():
+            pass
+        elif self._face.editing:
+            self._edit(False)
+            self._fill_box(self._draft)
+        else:
             self._face.box.focus()
 
     def action_focus_prompt(self) -> None:
@@ -313,23 +341,25 @@ class ScopeScreen(KeptDrawing, Screen[None]):
                 self._generate(request)
 
     def action_edit(self) -> None:
-        """Take the last prompt back into the box."""
+        """Put the last prompt into the box; its turn stays until another prompt replaces it."""
         if self._ends_first("edit") or self._take_waiting_back():
             return
-        prompt = self.session.take_back()
+        prompt = self.session.last_prompt
         if prompt is None:
             self._say("There is no prompt to edit yet.")
-            return
-        if self._conversation is not None:
-            self._conversation.drop_last_turn()
-        self._fill_box(prompt)
-        self._face.all()
+        elif len(prompt) > _EDITABLE_CHARACTERS:
+            self._say(f"The last prompt has {len(prompt):,} characters: too long to be edited here.", "warning")
+        elif not self._face.editing:
+            self._draft = self._face.box.text
+            self._edit(True)
+            self._fill_box(prompt)
 
     def action_clear(self) -> None:
         """Begin a new conversation."""
         if self._ends_first("clear"):
             return
         self._waiting_prompt = None
+        self._edit(False)
         self.session.clear()
         if self._conversation is not None:
             self._conversation.clear()

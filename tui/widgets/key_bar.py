@@ -1,22 +1,33 @@
 """The line of keys at the bottom."""
 
-from ..keys import KEYS, letter_display
-from .cells import Cells, Row
+from collections.abc import Sequence
+
+from ..keys import KEYS, Key, letter_display
+from .cells import Cells, Row, row_width
 
 _GAP = "  "
 
 
-def key_row(width: int, *, letters: bool) -> Row:
-    """Return the keys that fit. With ``letters`` (the prompt box has no focus) single letters are shown where a key
-    has one. Help and quit always stay; others go from the end."""
-    entries = [(letter_display(key) if letters and key.letter else key.display, key.label) for key in KEYS]
+_EDITING = (("enter", "replace the last turn"), ("esc", "leave it as it was"), ("^j", "new line"), ("^q", "quit"))
 
-    def length(shown: list[tuple[str, str]]) -> int:
-        return sum(len(key) + 1 + len(label) for key, label in shown) + len(_GAP) * (len(shown) - 1)
 
-    droppable = [(display, label) for display, label in entries if label not in {"stop", "help", "quit"}]
-    while length(entries) > width and droppable:
-        entries.remove(droppable.pop())
+def key_row(width: int, *, letters: bool, editing: bool = False) -> Row:
+    """Return the keys that fit, the more important ones first to stay. With ``letters`` (the prompt box has no focus)
+    single letters are shown where a key has one; ``editing``: the last prompt is in the box."""
+    if editing and not letters:
+        return _row(_EDITING)
+
+    def entry(key: Key) -> tuple[str, str]:
+        return letter_display(key) if letters and key.letter else key.display, key.label
+
+    kept = list(KEYS)
+    droppable = sorted((key for key in KEYS if key.rank), key=lambda key: key.rank)
+    while row_width(_row([entry(key) for key in kept])) > width and droppable:
+        kept.remove(droppable.pop())
+    return _row([entry(key) for key in kept])
+
+
+def _row(entries: Sequence[tuple[str, str]]) -> Row:
     spans: list[tuple[str, str]] = []
     for place, (display, label) in enumerate(entries):
         spans += [(_GAP if place else "", ""), (display, "accent"), (f" {label}", "dim")]
@@ -30,6 +41,6 @@ class KeyBar(Cells):
     KeyBar { padding: 0 1; background: $panel; }
     """
 
-    def show(self, *, letters: bool) -> None:
-        """Draw the keys; ``letters``: single letters work now."""
-        self.show_rows([key_row(self.content_size.width, letters=letters)])
+    def show(self, *, letters: bool, editing: bool) -> None:
+        """Draw the keys, as for ``key_row``."""
+        self.show_rows([key_row(self.content_size.width, letters=letters, editing=editing)])

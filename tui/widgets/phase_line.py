@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import assert_never
 
-from ...backends.events import Failed, Finished
-from ...backends.text import visible
+from ...backends.events import Finished
 from .. import numbers
 from ..session import Phase, Session
 from .cells import Cells, Row, clip
@@ -16,7 +15,6 @@ _ENDINGS = {
     "stop": "the model ended its turn",
     "length": "the limit of tokens is reached",
     "context": "the context is full",
-    "cancelled": "stopped",
 }
 
 _FEWEST_READ = 16
@@ -36,6 +34,8 @@ def bar(done: float, cached: float, cells: int) -> Row:
 
 def phase_row(session: Session, now: int, width: int) -> Row:
     """Return the line for a session at ``now`` (ns, the engine's clock)."""
+    if session.stopping:
+        return _line("stop", "warn", "stopping …", width)
     match session.phase:
         case Phase.LOADING:
             return _with_bar("load", session.load_fraction, 0.0, f"{session.load_fraction:4.0%} of the model", width)
@@ -53,8 +53,10 @@ def phase_row(session: Session, now: int, width: int) -> Row:
             return _parts("done", "good", _outcome(session), width)
         case Phase.CANCELLED:
             return _parts("stopped", "warn", _outcome(session), width)
-        case Phase.FAILED | Phase.GONE:
-            return _line("failed", "bad", _failure(session), width)
+        case Phase.FAILED:
+            return _parts("failed", "bad", _outcome(session), width)
+        case Phase.GONE:
+            return _line("failed", "bad", "there is no engine", width)
         case _:
             assert_never(session.phase)
 
@@ -149,11 +151,11 @@ def _outcome(session: Session) -> list[str]:
     if run is None:
         return []
     end = run.end
-    reason = _ENDINGS[end.reason] if isinstance(end, Finished) else ""
+    reason = _ENDINGS[end.reason] if isinstance(end, Finished) and end.reason != "cancelled" else ""
     if run.token_count == 0:
-        return [f"{reason} before the first token"]
+        return [f"{reason} before the first token".lstrip()]
     parts = [f"{run.token_count:,} token{'' if run.token_count == 1 else 's'} in {numbers.seconds(run.e2e_ns)}"]
-    if session.phase is not Phase.CANCELLED:
+    if reason:
         parts.append(reason)
     if run.thinking.any():
         ttfa = run.ttfa_ns
@@ -161,13 +163,6 @@ def _outcome(session: Session) -> list[str]:
     elif (comparison := against_reading(session)) is not None:
         parts.append(comparison)
     return parts
-
-
-def _failure(session: Session) -> str:
-    failed = session.failure
-    if not isinstance(failed, Failed):
-        return ""
-    return visible(failed.what)
 
 
 class PhaseLine(Cells):

@@ -89,3 +89,22 @@ def test_a_closed_stdin_is_no_obstacle(script: ScriptWriter) -> None:
     assert process.wait() == 0
     restored(process)
     process.close()
+
+
+IN_THE_BACKGROUND = """
+import os, sys
+child = os.fork()
+if child:
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os.setpgid(0, 0)
+os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
+"""
+"""A group of its own that was never brought to the foreground, as under ``timeout``."""
+
+
+def test_a_background_job_says_that_the_terminal_is_not_its_own(script: ScriptWriter) -> None:
+    path = script({"prefill": 10, "ms": 5}, ENDLESS)
+    process = PtyProcess([sys.executable, "-c", IN_THE_BACKGROUND, "-c", OPEN_SCOPE, str(path)])
+    assert process.wait() == 2
+    assert b"bring this one to the foreground" in process.output
+    process.close()
