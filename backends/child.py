@@ -72,7 +72,7 @@ class Inbox:
         threading.Thread(target=self._read, name="commands", daemon=True).start()
 
     def get(self, timeout: float | None = None) -> Command | None:
-        """Return the next command that is not for requests already sent; ``None`` when none came in ``timeout`` seconds."""
+        """Return the next command that is not about requests sent before; ``None`` when none came in ``timeout`` s."""
         try:
             return self._queue.get(timeout=timeout)
         except queue.Empty:

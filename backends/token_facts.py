@@ -20,6 +20,10 @@ class Scheduling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     read_bytes: int | None = None
     """Bytes fetched from storage. Asked for only when there were major faults, and then since it was last asked for in
     this generation, so the sum over tokens is right."""
+    wait_ns: int | None = None
+    """Time in which threads could have gone on and had no core, all threads together."""
+    longest_wait_ns: int | None = None
+    """The same of the thread that waited longest."""
     cpu_ns: int | None = None
     """Processor time of all threads."""
 

@@ -12,8 +12,13 @@ from ..backends.events import (
     Token,
 )
 from . import latency
+from .disturbance import Cause, Disturbance, Spent, disturbance
+from .explanation import explain, explain_first
+from .fact_columns import FactColumns
+from .judge import Judge
+from .likelihood import Likelihood
 from .pace import Pace, RunningMedian, pace
-from .series import Int64Array, Series
+from .series import BoolArray, Int8Array, Int64Array, Series
 
 
 class Run:
@@ -28,6 +33,10 @@ class Run:
         self.progress: PrefillProgress | None = None
         self.end: Finished | Failed | None = None
         self.last_pace = Pace.ORDINARY
+        self.last_cause = Cause.NONE
+        """What disturbed the newest token."""
+        self.facts = FactColumns()
+        self.likelihood = Likelihood()
         self._prefill_end: int | None = None
         self._times = Series()
         self._ids = Series()
@@ -39,6 +48,7 @@ class Run:
         self._bytes = bytearray()
         self._piece_ends = Series()
         self._median = RunningMedian()
+        self._judge = Judge()
 
     def apply(self, event: Event) -> None:
         """Take in one event; events that concern the engine as a whole change nothing here."""
@@ -60,6 +70,7 @@ class Run:
             gap = token.t - int(times[-1])
             self.last_pace = pace(gap, self._median.value)
             self._median.add(gap)
+            self.last_cause = self._judge.add(Spent.of(token, gap))
         self._paces.append(int(self.last_pace) if len(times) else int(Pace.ORDINARY))
         self._times.append(token.t)
         self._ids.append(token.id)
@@ -69,6 +80,8 @@ class Run:
         self._control.append(int(token.control))
         self._bytes += token.piece
         self._piece_ends.append(len(self._bytes))
+        self.facts.append(token.scheduling)
+        self.likelihood.append(token.probability)
 
     @property
     def token_count(self) -> int:
@@ -109,6 +122,48 @@ class Run:
     def paces(self) -> Int64Array:
         """The ``Pace`` of each token against the median when it came, shape (n,)."""
         return self._paces.values
+
+    @property
+    def causes(self) -> Int8Array:
+        """The ``Cause`` that disturbed each token, shape (n,); ``NONE`` for the first, and while it is too early."""
+        causes = np.zeros(self.token_count, dtype=np.int8)
+        judged = self._judge.causes
+        causes[1 : 1 + len(judged)] = judged
+        return causes
+
+    @property
+    def outliers(self) -> BoolArray:
+        """Whether each token was disturbed: it took at least 1.5 times its usual time for a known cause, or twice."""
+        return np.not_equal(self.causes, Cause.NONE)
+
+    @property
+    def usual_ns(self) -> int | None:
+        """What an undisturbed token takes now; ``None`` while it is too early to tell. Constant cost."""
+        usual = self._judge.usual_ns
+        return int(usual[-1]) if len(usual) else None
+
+    @property
+    def disturbance(self) -> Disturbance | None:
+        """How much of the decode was disturbed; ``None`` while it is too early to tell."""
+        usual = self._judge.usual_ns
+        return disturbance(self.itl_ns[: len(usual)], usual, self._judge.causes)
+
+    def explain(self, position: int) -> str:
+        """Return one line on why the token at ``position`` (from 0) took as long as it did; only what is known."""
+        times = self.token_times
+        if position == 0:
+            return explain_first(int(times[0]) - self.taken.t)
+        facts = self.facts.at(position)
+        spent = Spent(
+            gap=int(times[position] - times[position - 1]),
+            decode=int(self.decode_ns[position]),
+            sample=int(self.sample_ns[position]),
+            probability=self.likelihood.cost_ns(position),
+            facts=facts,
+        )
+        judged = position <= len(self._judge.usual_ns)
+        usual = int(self._judge.usual_ns[position - 1]) if judged else None
+        return explain(spent, usual, Cause(self._judge.causes[position - 1]) if judged else Cause.NONE)
 
     def piece(self, position: int) -> bytes:
         """The bytes of the token at ``position`` (from 0, the token with index ``position + 1``)."""

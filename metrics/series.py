@@ -1,19 +1,27 @@
-"""A growing column of integers, kept flat so that a hundred thousand tokens cost megabytes and not objects."""
+"""Growing columns of numbers, kept flat so that a hundred thousand tokens cost megabytes and not objects."""
+
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 Int64Array = npt.NDArray[np.int64]
+Int8Array = npt.NDArray[np.int8]
+Int32Array = npt.NDArray[np.int32]
+Float32Array = npt.NDArray[np.float32]
+BoolArray = npt.NDArray[np.bool_]
+
+_Number = TypeVar("_Number", bound=np.number[Any])
 
 
-class Series:
-    """An append-only int64 array; appending is amortised O(1)."""
+class Column(Generic[_Number]):
+    """An append-only array of one type; appending is amortised O(1)."""
 
-    def __init__(self) -> None:
-        self._data: Int64Array = np.empty(256, dtype=np.int64)
+    def __init__(self, kind: type[_Number]) -> None:
+        self._data: npt.NDArray[_Number] = np.empty(256, dtype=kind)
         self._length = 0
 
-    def append(self, value: int) -> None:
+    def append(self, value: float) -> None:
         """Add one value at the end."""
         if self._length == len(self._data):
             self._data = np.concatenate([self._data, np.empty_like(self._data)])
@@ -21,7 +29,7 @@ class Series:
         self._length += 1
 
     @property
-    def values(self) -> Int64Array:
+    def values(self) -> npt.NDArray[_Number]:
         """The values so far, shape (n,), as a read-only view that the next append may leave behind."""
         view = self._data[: self._length]
         view.flags.writeable = False
@@ -29,3 +37,10 @@ class Series:
 
     def __len__(self) -> int:
         return self._length
+
+
+class Series(Column[np.int64]):
+    """A column of whole numbers, such as nanoseconds."""
+
+    def __init__(self) -> None:
+        super().__init__(np.int64)

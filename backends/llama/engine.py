@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from contextlib import closing
 from typing import Any
 
 from ..engine import Control, EngineError, Report
@@ -90,7 +91,10 @@ class LlamaEngine:
     def generate(self, request: Request, control: Control, report: Report) -> None:
         """See ``Engine``."""
         taken = time.perf_counter_ns()
-        usage = ProcessUsage()
+        with closing(ProcessUsage()) as usage:
+            self._serve(request, control, report, taken, usage)
+
+    def _serve(self, request: Request, control: Control, report: Report, taken: int, usage: ProcessUsage) -> None:
         self._requests += 1
         seed = request.sampling.seed if request.sampling.seed >= 0 else secrets.randbits(32)
         report(

@@ -19,6 +19,7 @@ from decodescope.backends.events import (
     Token,
 )
 from decodescope.backends.requests import EngineSettings, Message, Request, Sampling
+from decodescope.backends.token_facts import Alternative, Probability, Scheduling
 from decodescope.backends.wire import (
     Cancel,
     Command,
@@ -27,6 +28,7 @@ from decodescope.backends.wire import (
     Generate,
     OpenLlama,
     OpenScript,
+    Probabilities,
     encode,
 )
 
@@ -86,6 +88,32 @@ EVENTS: tuple[Event, ...] = (
             (b"\xf0", b"\x9f\xa6", b"\x99", b"<|im_end|>", b"\n\n", b"", bytes(range(256))), 1
         )
     ),
+    Token(
+        t=18,
+        index=8,
+        id=8,
+        piece=b"x",
+        decode_ns=1,
+        sample_ns=1,
+        scheduling=Scheduling(
+            involuntary_switches=37,
+            voluntary_switches=0,
+            minor_faults=2**40,
+            major_faults=1,
+            read_bytes=4096,
+            wait_ns=82_000_000,
+            longest_wait_ns=75_000_000,
+            cpu_ns=0,
+        ),
+        probability=Probability(
+            logprob=-1e-7,
+            rank=49_152,
+            entropy_nats=10.8,
+            top=(Alternative(7, b"\xf0", -0.25), Alternative(8, b"", -70.5)),
+            cost_ns=210_000,
+        ),
+    ),
+    Token(t=19, index=9, id=8, piece=b"x", decode_ns=1, sample_ns=1, scheduling=Scheduling(minor_faults=0)),
     Finished(t=20, reason="context"),
     Finished(t=21, reason="stop", held=12),
     Failed(t=22, stage="engine", what="It died.", reason="line\nline", remedy="Smaller -c."),
@@ -105,7 +133,10 @@ COMMANDS: tuple[Command, ...] = (
     OpenScript(path="/tmp/é.jsonl".encode(), settings=EngineSettings()),
     Generate(Request(messages=(Message("user", "hi\n"),), max_tokens=5, stop=("x",))),
     Generate(Request(prompt="", sampling=Sampling(seed=1))),
+    Generate(Request(prompt="x", probabilities=True)),
     Cancel(),
+    Probabilities(True),
+    Probabilities(False),
 )
 
 
