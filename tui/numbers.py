@@ -51,3 +51,13 @@ def size(number: int) -> str:
             return f"{value:.0f} {unit}" if value >= 9.95 or unit == "B" else f"{value:.1f} {unit}"
         value /= 1024
     return f"{value:.1f} GiB"
+
+
+def percent(fraction: float | None) -> str:
+    """Return a share: ``12.3 %``, ``0.04 %``, ``< 0.01 %``."""
+    if fraction is None:
+        return MISSING
+    hundredths = fraction * 100
+    if 0 < hundredths < 0.01:
+        return "< 0.01 %"
+    return f"{hundredths:.2f} %" if 0 < hundredths < 0.095 else f"{hundredths:.1f} %"

@@ -12,6 +12,8 @@ bits 6-7  how unsure the model was: 0 not, 1 to 3 from each of ``ENTROPIES`` on
 import numpy as np
 import numpy.typing as npt
 
+from ...metrics.disturbance import Cause
+from ...metrics.run import Run
 from ..lens import Lens
 from .turns import Marks
 
@@ -29,9 +31,7 @@ LOOKS = 8
 DISTURBED_LOOK = 4
 
 
-def pack(
-    paces: npt.ArrayLike, disturbed: npt.ArrayLike, logprobs: npt.ArrayLike, entropies: npt.ArrayLike
-) -> Marks:
+def pack(paces: npt.ArrayLike, disturbed: npt.ArrayLike, logprobs: npt.ArrayLike, entropies: npt.ArrayLike) -> Marks:
     """Return the marks of tokens; all shape (n,). ``logprobs``: natural; ``entropies``: nats; NaN is "not computed"."""
     logprobs, entropies = np.asarray(logprobs, np.float64), np.asarray(entropies, np.float64)
     computed = ~np.isnan(logprobs)
@@ -67,3 +67,12 @@ def looks(lens: Lens) -> list[int]:
         degree(marks, lens) | (DISTURBED_LOOK if lens is Lens.TIME and is_disturbed(marks) else 0)
         for marks in range(256)
     ]
+
+
+def marks_of(run: Run, first: int = 0, last: int | None = None) -> Marks:
+    """Return the marks of the tokens at ``first``…``last`` (from 0; ``None``: to the newest)."""
+    part = slice(first, last)
+    causes = run.causes[part]
+    disturbed = (causes != Cause.NONE) & (causes != Cause.UNKNOWN)
+    likelihood = run.likelihood
+    return pack(run.paces[part], disturbed, likelihood.logprobs[part], likelihood.entropies[part])

@@ -8,8 +8,8 @@ from rich.style import Style
 from textual.strip import Strip
 
 from ...backends.text import visible
+from .blocks import Line
 from .graphemes import cluster_end, cluster_width, drawn, is_simple
-from .layout import Line
 from .turns import WRITTEN, Speaker
 from .wrap import TAB
 

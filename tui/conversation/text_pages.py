@@ -172,7 +172,7 @@ class TextPages(PagedView, can_focus=True):
             self._rows_changed(place)
 
     def _reveal(self, turn: Turn, offset: int) -> None:
-        """Bring a character into view; the view stays with it then."""
+        """Bring a character into view; the view stays there."""
         document = self._document
         place = document.place_of(turn, offset)
         height = document.height
@@ -181,10 +181,9 @@ class TextPages(PagedView, can_focus=True):
         row, top = document.row_of(place), self.scroll_offset.y
         if not top <= row < top + self.view_rows:
             # Some of what was read before stays above it.
-            target = min(max(0, row - self.view_rows // 3), self._page_top)
-            self.following = target >= self._page_top
-            self._move_to(target)
-            self.reader_moved()
+            self._move_to(min(max(0, row - self.view_rows // 3), self._page_top))
+        self.following = False
+        self.reader_moved()
 
     def _refresh_turn(self, turn: Turn, start: int, end: int) -> None:
         """Draw the rows of some characters of a turn, as far as they are in view."""

@@ -64,7 +64,7 @@ class ThoughtText:
 
 
 def _before_closing(text: str) -> int:
-    """Return where a closing tag, or what may become one, begins at the end of ``text``, line breaks before it left out."""
+    """Return where the end of ``text`` begins that is a closing tag, or may become one, and the line breaks before."""
     body = text.rstrip()
     longest = 0
     for tag in _CLOSING:

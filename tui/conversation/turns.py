@@ -54,7 +54,7 @@ class Turn:
         return self._tokens[0] if self._tokens else None
 
     def token_at(self, offset: int) -> int | None:
-        """Return the index of the token that wrote the character at ``offset``; at the end of the text, the last one."""
+        """Return the index of the token that wrote the character at ``offset``; at the end of the text, the last."""
         if not self._tokens:
             return None
         return self._tokens[min(bisect_right(self._ends, offset), len(self._ends) - 1)]

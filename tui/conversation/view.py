@@ -69,7 +69,10 @@ class Conversation(TextPages):
 
     def append(self, fragments: Iterable[Fragment]) -> None:
         """Add to the answer, which is begun where that has not been done."""
-        for thinking, group in groupby(fragments, lambda fragment: fragment.thinking):
+        readable = [fragment for fragment in fragments if fragment.text]
+        if readable and self._live is None:
+            self.begin_answer()
+        for thinking, group in groupby(readable, lambda fragment: fragment.thinking):
             if thinking:
                 if self._thought is None:
                     self._thought = ThoughtText()
@@ -79,12 +82,9 @@ class Conversation(TextPages):
                 self._write(Speaker.MODEL, list(group))
 
     def _write(self, speaker: Speaker, fragments: list[Fragment]) -> None:
-        if self._live is None and any(fragment.text for fragment in fragments):
-            self.begin_answer()
         if speaker is Speaker.MODEL and self._after_thought():
             # The empty row between them is there already.
             fragments = _without_leading_breaks(fragments)
-        fragments = [fragment for fragment in fragments if fragment.text]
         if not fragments:
             return
         if self._live is None or self._live.speaker is not speaker:
@@ -158,7 +158,7 @@ class Conversation(TextPages):
         """Show all reasoning, also what is still to come, in one row each or in full."""
         self.folded = folded
         self._fold([turn for turn in self._document.turns if turn.speaker is Speaker.THOUGHT], folded)
-        if self._inspected is not None:
+        if self._inspected is not None and self.scrollable_size and not self.following:
             self._reveal(self._inspected[0], self._inspected[1])
 
     def tell_thought(self, words: str) -> None:
@@ -167,22 +167,27 @@ class Conversation(TextPages):
             if part.speaker is Speaker.THOUGHT:
                 changed = part.words != words or part is self._live
                 part.words = words
-                if changed and part.folded and self.is_mounted:
+                if changed and part.folded and self.scrollable_size:
                     self._refresh_turn(part, 0, 0)
 
     # Walking from token to token
 
-    def inspect(self, token: int | None, *, reveal: bool = True) -> None:
-        """Show which token of the last answer is looked at, and bring it into view; ``None``: no one."""
+    def inspect(self, token: int | None, *, hold: bool = False) -> None:
+        """Show which token of the last answer is looked at; ``None``: no one.
+
+        ``hold``: bring it into view and keep it there, whatever text may come.
+        """
         before = self._inspected
         part = None if token is None else self._part_of(token)
         self._inspected = None if part is None or token is None else (part, *part.span_of(token))
         if self._inspected == before:
             return
+        if not self.scrollable_size:
+            return
         for place in (before, self._inspected):
             if place is not None:
                 self._refresh_turn(*place)
-        if self._inspected is not None and reveal:
+        if self._inspected is not None and hold:
             self._reveal(self._inspected[0], self._inspected[1])
 
     def _part_of(self, token: int) -> Turn | None:

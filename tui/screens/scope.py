@@ -32,6 +32,7 @@ from .wording import answer_note
 
 if TYPE_CHECKING:
     from ..conversation.view import Conversation
+    from .reading import Reading
 
 _SLOW_SECONDS = 0.5
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
@@ -45,7 +46,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
 
     AUTO_FOCUS = "PromptBox"
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (100, "-narrow"), (140, "-wide")]  # noqa: RUF012 (Textual's declaration)
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall"), (36, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         Binding("enter", "focus_prompt", "Go to the prompt box.", show=False),
@@ -55,14 +56,24 @@ class ScopeScreen(KeptDrawing, Screen[None]):
     ScopeScreen {
         layout: vertical;
         & #stage { height: 1fr; }
-        & TokenTable { display: none; width: 1fr; }
-        &.-tokens TokenTable { display: block; }
-        &.-tokens.-wide TokenTable { width: 60; border-left: solid $foreground 20%; }
+        & Reading { layout: vertical; }
+        & #details, & TokenTable, & Inspector { display: none; }
+        & #details { width: 1fr; height: auto; }
+        &.-tokens #details, &.-inspects #details { display: block; }
+        &.-tokens #details { height: 1fr; }
+        &.-tokens TokenTable { display: block; width: 1fr; height: 1fr; }
         &.-tokens.-narrow Conversation, &.-tokens.-slim Conversation { display: none; }
+        &.-inspects Inspector { display: block; height: 8; }
+        &.-inspects.-short Inspector { height: 4; }
+        &.-inspects.-short LatencyPlot, &.-inspects.-tall LatencyPlot { display: none; }
+        &.-wide Reading { layout: horizontal; }
+        &.-wide #details { width: 70; height: 1fr; border-left: solid $foreground 20%; }
+        &.-wide.-inspects Inspector { height: 1fr; }
+        &.-wide.-inspects.-tokens Inspector { height: 17; }
+        &.-wide.-inspects LatencyPlot { display: block; }
         & #strip, & PhaseLine, & Counters, & LatencyPlot { background: $surface; }
         & #strip { height: 1; }
         & #legend { width: auto; padding: 0 0 0 1; color: $text-muted; }
-        &.-slim #legend { display: none; }
         & #prompt-line { height: auto; padding: 1 1 0 1; }
         &.-short #prompt-line { padding: 0 1; }
         & #prompt-sign { width: 2; }
@@ -122,9 +133,8 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         from .reading import Reading
 
         reading = Reading()
-        await reading.mount(self.query_one("#stage"))
+        await self.query_one("#stage").mount(reading)
         self._face.reading = reading
-        self._face.legend.update(reading.legend)
         if self._waiting_prompt is not None:
             reading.conversation.add_user(self._waiting_prompt)
         self._face.all()
@@ -370,8 +380,34 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         shown = not self.has_class("-tokens")
         self.set_class(shown, "-tokens")
         if self._face.reading is not None and shown:
-            self._face.reading.tokens.show(self.session.run)
+            self._face.reading.tokens_shown(self.session.run)
         self._face.all()
+
+    def action_lens(self) -> None:
+        """Tint and tell the tokens by something else."""
+        if (reading := self._face.reading) is not None:
+            reading.look_through(reading.lens.following)
+            self._ask_for_facts(reading)
+
+    def action_inspect(self) -> None:
+        """Show one token in full, and walk from token to token; or no longer."""
+        if (reading := self._face.reading) is not None:
+            reading.inspect(not reading.inspecting)
+            self.set_class(reading.inspecting, "-inspects")
+            if reading.inspecting:
+                (reading.conversation if reading.conversation.display else reading.tokens).focus()
+            self._ask_for_facts(reading)
+
+    def _ask_for_facts(self, reading: "Reading") -> None:
+        if reading.needs_facts != self.session.probabilities:
+            self.session.probabilities = reading.needs_facts
+            self._link.probabilities(reading.needs_facts)
+        self._face.all()
+
+    def action_fold(self) -> None:
+        """Show what the model thought in one line, or in full."""
+        if self._conversation is not None:
+            self._conversation.fold(not self._conversation.folded)
 
     def action_copy(self) -> None:
         """Copy the last answer."""

@@ -1,7 +1,13 @@
 """What the screen says in whole sentences."""
 
+from typing import TYPE_CHECKING
+
 from ...backends.events import Failed, Finished
+from .. import numbers
 from ..session import Phase, Session
+
+if TYPE_CHECKING:
+    from ...metrics.run import Run
 
 
 def answer_note(ended: Finished | Failed, tokens: int) -> str:
@@ -21,6 +27,13 @@ def answer_note(ended: Finished | Failed, tokens: int) -> str:
 
 def _tokens(number: int) -> str:
     return f"{number:,} token{'' if number == 1 else 's'}"
+
+
+def thinking_words(run: "Run") -> str:
+    """Return how long a run has thought: ``thought for 2.3 s · 143 tokens``; ``thinking for …`` while it does."""
+    going_on = run.end is None and bool(run.thinking[-1])
+    verb = "thinking" if going_on else "thought"
+    return f"{verb} for {numbers.seconds(run.thinking_ns)} · {_tokens(run.thinking_tokens)}"
 
 
 def failure_hint(session: Session) -> str:
