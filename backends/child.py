@@ -85,8 +85,12 @@ class Inbox:
                 if isinstance(command, Cancel):
                     self._control.cancel_through(self._received)
                 elif isinstance(command, Probabilities):
+                    if command.on:
+                        self._control.prepare_probabilities()
                     self._control.probabilities_through(self._received, command.on)
                 else:
+                    if isinstance(command, Generate) and command.request.probabilities:
+                        self._control.prepare_probabilities()
                     self._received += isinstance(command, Generate)
                     self._queue.put(command)
         os._exit(0)
@@ -120,6 +124,7 @@ def _failed(error: EngineError, *, load: bool) -> Failed:
 
 def serve(engine: Engine, inbox: Inbox, outbox: Outbox, control: Control) -> None:
     """Load the engine and serve requests for ever; returns when it could not be loaded."""
+    control.prepare_probabilities = engine.prepare_probabilities
     try:
         outbox.send(engine.load(outbox.send))
     except EngineError as error:

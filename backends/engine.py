@@ -33,6 +33,8 @@ class Control:
         self._changed = threading.Condition()
         self._cancelled_through = 0
         self._probabilities = (0, False)
+        self.prepare_probabilities: Callable[[], None] = lambda: None
+        """Called before probability facts are asked for; the engine's own once there is one."""
         self.serving = 0
         """Number of the request being served."""
 
@@ -71,4 +73,11 @@ class Engine(Protocol):
 
     def generate(self, request: Request, control: Control, report: Report) -> None:
         """Serve one request, from ``request_taken`` to ``finished``. Raises EngineError; the next request is served."""
+        ...
+
+    def prepare_probabilities(self) -> None:
+        """Make ready for probability facts, so that the token that they begin with need not wait.
+
+        Called on the thread that reads commands, while a request may be served.
+        """
         ...

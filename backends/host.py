@@ -53,7 +53,8 @@ class EngineHost:
                 # Keys such as Ctrl+C go to the foreground group; the engine stays out of it. It stays in the session,
                 # since a session of its own would be scheduled as a group of its own, whatever the screen's priority.
                 process_group=0,
-                env={**os.environ, "GGML_NO_BACKTRACE": "1"},
+                # numpy's own threads would spin beside llama.cpp's.
+                env={**os.environ, "GGML_NO_BACKTRACE": "1", "OPENBLAS_NUM_THREADS": "1"},
             )
         except BaseException:
             for fd in (event_read, command_write):

@@ -4,7 +4,10 @@ from ..metrics.run import Run
 
 
 def summary_line(run: Run, finish_reason: str | None) -> str:
-    """Return the figures of a run in one line; those without a value are left out."""
+    """Return the figures of a run in one line; those without a value are left out.
+
+    Disturbed tokens are told of only when there are any.
+    """
     parts = [f"{run.token_count:,} {'token' if run.token_count == 1 else 'tokens'}"]
     if run.ttft_ns is not None:
         parts.append(f"TTFT {milliseconds(run.ttft_ns)}")
@@ -16,6 +19,9 @@ def summary_line(run: Run, finish_reason: str | None) -> str:
         cached = f", {run.cached_tokens:,} cached" if run.cached_tokens else ""
         speed = "" if run.prefill_rate is None else f" {rate(run.prefill_rate)}"
         parts.append(f"read{speed} ({run.prompt_tokens:,} tokens{cached})")
+    disturbance = run.disturbance
+    if disturbance is not None and disturbance.disturbed:
+        parts.append(disturbance.sentence)
     parts += [finish_reason or "unfinished", f"seed {run.taken.seed}"]
     return " · ".join(parts)
 

@@ -7,6 +7,7 @@ from the first to the last token, so ``predicted_per_second`` is (N − 1) / tha
 from typing import Any
 
 from ..backends.events import ModelReady
+from .disturbance import Disturbance
 from .run import Run
 
 
@@ -41,8 +42,20 @@ def summarize(run: Run, model: ModelReady | None, settings: dict[str, Any]) -> d
         "e2e_ms": _ms(run.e2e_ns),
         "load_ms": None if model is None else _ms(model.load_ns),
         "finish_reason": run.finish_reason,
+        "disturbance": None if run.disturbance is None else _disturbance(run.disturbance),
         "model": None if model is None else _model_facts(model),
         "settings": {**settings, "seed": run.taken.seed},
+    }
+
+
+def _disturbance(found: Disturbance) -> dict[str, Any]:
+    return {
+        "tokens": found.tokens,
+        "disturbed": found.disturbed,
+        "lost_ms": _ms(found.lost_ns),
+        "share": round(found.share, 4),
+        "quotable": found.quotable,
+        "causes": {cause.name.lower(): number for cause, number in found.causes.items()},
     }
 
 

@@ -3,12 +3,13 @@
 import secrets
 import time
 from contextlib import closing
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine import Control, EngineError, Report
 from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken
 from ..requests import Request, Sampling
 from ..thinking import ThinkingTracker
+from ..token_facts import Probability
 from ..usage import ProcessUsage
 from ..wire import OpenLlama
 from .bindings import llama_cpp
@@ -23,6 +24,9 @@ from .template import ChatTemplate
 from .vocabulary import Vocabulary
 from .warmup import warm_up
 
+if TYPE_CHECKING:
+    from .probabilities import ProbabilityReader
+
 _SEQUENCE = 0
 _TAG_TOKENS = 16  # enough tokens for the longest tag that may open a thinking block
 _RAW = "Use --raw to complete the prompt as it stands."
@@ -35,6 +39,7 @@ class LlamaEngine:
         self._opening = opening
         self._log = NativeLog()  # llama.cpp calls it for as long as this process lives
         self._requests = 0
+        self._probability_reader: ProbabilityReader | None = None
 
     def load(self, report: Report) -> ModelReady:
         """See ``Engine``."""
@@ -59,6 +64,7 @@ class LlamaEngine:
         self._scheduler = Scheduler(
             loaded.handle, loaded.batch, loaded.micro_batch, node_progress=node_progress, rollback=rollback
         )
+        self._context = loaded.handle
         self._memory = SequenceMemory(loaded.handle, _SEQUENCE, loaded.batch, loaded.micro_batch)
         loaded_at = time.perf_counter_ns()
         warm_up(loaded.handle, self._scheduler, self._vocabulary, loaded.micro_batch, self._context_tokens)
@@ -129,6 +135,7 @@ class LlamaEngine:
             context_tokens=self._context_tokens,
             thinking=self._thinking_tracker(prompt),
             usage=usage,
+            probability=self._probability,
             control=control,
             report=report,
         )
@@ -138,6 +145,16 @@ class LlamaEngine:
             self._memory.settle(sequence)
             self._scheduler.sequences = []
             sampler.close()
+
+    def prepare_probabilities(self) -> None:
+        """See ``Engine``. Imports numpy, which takes longer than ten tokens."""
+
+    def _probability(self, token: int, logits_at: int) -> Probability | None:
+        if self._probability_reader is None:
+            from .probabilities import ProbabilityReader
+
+            self._probability_reader = ProbabilityReader(self._context, self._vocabulary)
+        return self._probability_reader.read(token, logits_at)
 
     def _thinking_tracker(self, prompt: list[int]) -> ThinkingTracker:
         source = self._template.source if self._template else ""

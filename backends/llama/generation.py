@@ -1,15 +1,20 @@
 """One request on its way through the scheduler."""
 
 import time
+from collections.abc import Callable
 
 from ..engine import Control, Report
 from ..events import Finished, FinishReason, PrefillProgress, Token
 from ..requests import Request
 from ..stopping import StopStrings
 from ..thinking import ThinkingTracker
+from ..token_facts import Probability
 from ..usage import ProcessUsage
 from .scheduler import Cancelled, Sampled, Scheduler, Sequence
 from .vocabulary import Vocabulary
+
+ReadProbability = Callable[[int, int], Probability | None]
+"""Returns the facts about a token drawn from the logits at a batch position."""
 
 
 class Generation:
@@ -25,6 +30,7 @@ class Generation:
         context_tokens: int,
         thinking: ThinkingTracker,
         usage: ProcessUsage,
+        probability: ReadProbability,
         control: Control,
         report: Report,
     ) -> None:
@@ -32,10 +38,12 @@ class Generation:
         self._scheduler = scheduler
         self._sequence = sequence
         self._vocabulary = vocabulary
+        self._request = request
         self._max_tokens = request.max_tokens
         self._context_tokens = context_tokens
         self._thinking = thinking
         self._usage = usage
+        self._probability = probability
         self._control = control
         self._report = report
         self._stops = StopStrings(request.stop)
@@ -87,6 +95,9 @@ class Generation:
         ended = token in self._end_of_generation
         found, held = self._stops.feed(b"" if control else piece)
         self._index += 1
+        probability = None
+        if self._control.probabilities(self._request):
+            probability = self._probability(token, sampled.logits_at)
         scheduling = self._usage.take()
         self._report(
             Token(
@@ -100,6 +111,7 @@ class Generation:
                 thinking=self._thinking.feed(piece),
                 held=held,
                 scheduling=scheduling,
+                probability=probability,
             )
         )
         if ended:

@@ -43,6 +43,8 @@ class Sampled(msgspec.Struct, frozen=True):
 
     sequence: Sequence
     token: int
+    logits_at: int
+    """Batch position of the logits that it was drawn from."""
     decode_ns: int
     sample_ns: int
 
@@ -113,7 +115,7 @@ class Scheduler:
             before = time.perf_counter_ns()
             token = sequence.sampler.sample(self._context, logits_at)
             sequence.tokens.append(token)
-            sampled.append(Sampled(sequence, token, decoded - started, time.perf_counter_ns() - before))
+            sampled.append(Sampled(sequence, token, logits_at, decoded - started, time.perf_counter_ns() - before))
         return sampled
 
     def clear(self) -> None:

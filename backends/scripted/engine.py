@@ -21,7 +21,8 @@ from ..events import (
 )
 from ..requests import EngineSettings, Request
 from ..stopping import StopStrings
-from .script import Line, Script, read_script
+from .facts import ScriptedFacts
+from .script import Line, Script, probability, read_script
 
 _PROGRESS_STEPS = 32
 _NS = 1_000_000
@@ -99,6 +100,9 @@ class ScriptedEngine:
         finally:
             for _ in lines:  # a turn that ended early is skipped to its end
                 pass
+
+    def prepare_probabilities(self) -> None:
+        """See ``Engine``. A script has them ready."""
 
     def _turn_lines(self) -> Iterator[Line]:
         """Yield the lines of the next turn, moving on as they are taken."""
@@ -207,18 +211,24 @@ class _Turn:
             raise AssertionError(f"a line without a kind: {line}")
         self._tokens += 1
         found, self._held = self._stops.feed(b"" if line.control is not None else piece)
+        facts = line.facts or ScriptedFacts()
+        likely = probability(line, self._tokens) if self._control.probabilities(self._request) else None
+        sample, rest = round(facts.sample_ms * _NS), round(facts.rest_ms * _NS)
         now = time.perf_counter_ns()
+        decode = max(now - self._last - sample - rest - (0 if likely is None else likely.cost_ns), 0)
         self._report(
             Token(
                 t=now,
                 index=self._tokens,
                 id=self._tokens,
                 piece=piece,
-                decode_ns=now - self._last if self._tokens > 1 else 0,
-                sample_ns=0,
+                decode_ns=decode if self._tokens > 1 else 0,
+                sample_ns=sample,
                 control=line.control is not None,
                 thinking=line.think is not None,
                 held=self._held,
+                scheduling=None if line.facts is None else facts.scheduling,
+                probability=likely,
             )
         )
         self._last = now

@@ -19,6 +19,18 @@ One object a line, blank lines and lines that begin with ``#`` skipped. ``ms`` i
 ``{"repeat": 1000, "text": " tok", "ms": 6.6}``            any line, that many times
 ========================================================  ==========================================================
 
+A token's line may say more about the token::
+
+    {"text": "x", "ms": 92, "facts": {"involuntary": 37, "wait_ms": 82, "minor_faults": 0, "major_faults": 0}}
+    {"text": " the", "ms": 7, "logprob": -0.4, "top": [[" the", -0.4], [" a", -1.9]], "entropy": 1.1}
+
+``facts`` has ``involuntary``, ``voluntary`` (switches), ``minor_faults``, ``major_faults``, ``read_bytes``,
+``wait_ms``, ``longest_wait_ms`` and ``cpu_ms``, which become the token's scheduling facts, and ``sample_ms`` and
+``rest_ms``, which say how much of the time went to sampling and to neither sampling nor decode. What is left out is
+not known; a line without ``facts`` has none. ``logprob`` (natural logarithm), ``top``, ``rank`` (default: its place in
+``top``), ``entropy`` (nats, default 0) and ``probability_ms`` (the cost) become the probability facts, which are sent
+only while they are asked for.
+
 A request plays up to a ``stop``, an ``error`` or the end of the file; the next request goes on from there, and from the
 beginning after the end.
 """
@@ -26,12 +38,16 @@ beginning after the end.
 import signal
 import stat
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
 
 from ..events import FinishReason
+from ..token_facts import Alternative, Probability
+from .facts import ScriptedFacts, nanoseconds
 
 _LONGEST_MS = 1_000_000_000
+_OTHER_IDS = 2**20  # beyond any number of tokens, since a script's tokens have their number as id
 
 _KINDS = (
     "model",
@@ -90,6 +106,12 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     ms: float = 0.0
     repeat: int = 1
     remedy: str = ""
+    facts: ScriptedFacts | None = None
+    logprob: float | None = None
+    rank: int | None = None
+    top: tuple[tuple[str, float], ...] = ()
+    entropy: float = 0.0
+    probability_ms: float = 0.0
 
     @property
     def piece(self) -> bytes | None:
@@ -98,6 +120,24 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             return bytes.fromhex(self.hex)
         text = next((text for text in (self.text, self.think, self.control) if text is not None), None)
         return None if text is None else text.encode()
+
+
+def probability(line: Line, token: int) -> Probability | None:
+    """Return the probability facts of a token's line; ``token``: the id of that token.
+
+    A script has no vocabulary, so other tokens get ids made of their bytes.
+    """
+    if line.logprob is None:
+        return None
+    top = tuple(
+        Alternative(
+            token if (piece := text.encode()) == line.piece else _OTHER_IDS + crc32(piece) % 2**30, piece, logprob
+        )
+        for text, logprob in line.top
+    )
+    rank = 1 + sum(logprob > line.logprob for _, logprob in line.top) if line.rank is None else line.rank
+    cost = nanoseconds(line.probability_ms) or 0
+    return Probability(logprob=line.logprob, rank=rank, entropy_nats=line.entropy, top=top, cost_ns=cost)
 
 
 class Script(msgspec.Struct, frozen=True):
@@ -152,5 +192,20 @@ def _check(line: Line) -> None:
         raise ValueError(f"{line.cached} of {line.prefill} tokens cannot be cached")
     if line.hex is not None:
         bytes.fromhex(line.hex)
+    _check_facts(line)
     if line.signal is not None:
         signal.Signals(line.signal)
+
+
+def _check_facts(line: Line) -> None:
+    facts = line.facts or ScriptedFacts()
+    numbers = [line.rank, line.entropy, line.probability_ms, *msgspec.structs.astuple(facts)]
+    if any(number is not None and not 0 <= number <= _LONGEST_MS for number in numbers):
+        raise ValueError(f"facts go from 0 to {_LONGEST_MS:,}")
+    logprobs = [logprob for logprob in (line.logprob, *(logprob for _, logprob in line.top)) if logprob is not None]
+    if not all(-_LONGEST_MS <= logprob <= 0 for logprob in logprobs):
+        raise ValueError("the logarithm of a probability is at most 0")
+    if line.piece is None and (line.facts is not None or line.logprob is not None):
+        raise ValueError("only a token has facts")
+    if line.logprob is None and (line.top or line.rank is not None):
+        raise ValueError("top and rank need a logprob")
