@@ -17,10 +17,10 @@ from ...metrics.run import Run
 from ..lens import Lens
 from .turns import Marks
 
-PROBABILITIES = (0.5, 0.1, 0.01)
+PROBABILITIES = (0.2, 0.05, 0.01)
 """A token below each of these is of degree 1, 2, 3."""
-ENTROPIES = (2.0, 4.0, 6.0)
-"""Bits; from each of these on a token is of degree 1, 2, 3. 2 bits are as unsure as between 4 equally likely tokens."""
+ENTROPIES = (4.0, 5.0, 6.0)
+"""Bits; from each of these on a token is of degree 1, 2, 3. 4 bits: as unsure as between 16 equally likely tokens."""
 
 _DISTURBED = 1 << 2
 _COMPUTED = 1 << 3

@@ -4,7 +4,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 
-from ...backends.token_facts import Alternative
+from ...backends.token_facts import Alternative, Scheduling
 from ...metrics.run import Run
 from .. import numbers
 from ..inspection import Inspection, inspect_token
@@ -46,7 +46,7 @@ def _facts(token: Inspection, width: int) -> list[Row]:
     since = f"{token.since_ns / 1e9:,.3f} s in"
     lines: list[Row] = []
     for label, text in (
-        ("time", f"{numbers.milliseconds(token.gap_ns)} · {numbers.times(token.medians)} the median · {since}"),
+        ("time", f"{numbers.milliseconds(token.gap_ns)} · {numbers.times(token.medians)} median · {since}"),
         ("why", token.why),
         ("split", _split(token)),
         ("system", _system(token)),
@@ -81,7 +81,7 @@ def _split(token: Inspection) -> str:
     parts = [
         f"decode {_ms(token.decode_ns)}",
         f"sample {_ms(token.sample_ns)}",
-        *([] if cost is None else [f"facts {_ms(cost)}"]),
+        *([] if cost is None else [f"chances {_ms(cost)}"]),
         f"rest {_ms(token.rest_ns)} ms",
     ]
     return " · ".join(parts)
@@ -96,12 +96,17 @@ def _system(token: Inspection) -> str:
     parts = [
         _counted(facts.involuntary_switches, "pre-emption"),
         f"waited {_ms(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
-        _counted(facts.major_faults, "disk fault"),
-        _counted(facts.minor_faults, "page fault"),
+        *_faults(facts),
         f"cpu {_ms(facts.cpu_ns)} ms" if facts.cpu_ns is not None else "",
-        _counted(facts.voluntary_switches, "wait"),
+        _counted(facts.voluntary_switches, "sleep") if facts.voluntary_switches else "",
     ]
     return " · ".join(part for part in parts if part) or numbers.MISSING
+
+
+def _faults(facts: Scheduling) -> list[str]:
+    if facts.major_faults == 0 and facts.minor_faults == 0:
+        return ["no page faults"]
+    return [_counted(facts.major_faults, "disk fault"), _counted(facts.minor_faults, "page fault")]
 
 
 def _counted(number: int | None, what: str) -> str:
@@ -115,13 +120,15 @@ def _likely(token: Inspection, width: int) -> list[Row]:
         lines = textwrap.wrap(f"probability, rank, entropy: {numbers.MISSING} {NOT_COMPUTED}", max(width, 8))
         return [((line, "dim"),) for line in lines]
     words = f"{numbers.percent(chance)} · rank {facts.rank:,} · entropy {entropy:.1f} bits"
+    if len(words) > width:
+        words = words.replace("entropy ", "")
     return [((clip(words, width), "strong"),), *(_alternative(one, token.id, width) for one in facts.top)]
 
 
 def _alternative(alternative: Alternative, chosen: int, width: int) -> Row:
     share = math.exp(alternative.logprob)
-    piece = max(min(_PIECE_CELLS, width - 2 - _PERCENT_CELLS), 1)
-    bar = max(width - 2 - piece - 1 - _PERCENT_CELLS - 1, 0)
+    piece = max(min(_PIECE_CELLS, width - 4 - _PERCENT_CELLS), 1)
+    bar = max(width - 4 - piece - _PERCENT_CELLS, 0)
     filled = min(round(share * bar), bar)
     taken = alternative.id == chosen
     return (

@@ -448,7 +448,7 @@ async def test_another_lens_repaints_what_is_in_view_and_lays_nothing_out() -> N
         marks = pack(
             np.arange(count) % 3 == 0,
             np.zeros(count, dtype=bool),
-            np.where(np.arange(count) % 5 == 0, np.log(0.3), np.log(0.9)),
+            np.where(np.arange(count) % 5 == 0, np.log(0.1), np.log(0.9)),
             np.full(count, 0.1),
         ).tolist()
         view.append(Fragment(index, " word", mark) for index, mark in enumerate(marks, start=1))
