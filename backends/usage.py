@@ -1,6 +1,5 @@
 """What the system says of this process: who took its cores, which pages it waited for, how long it computed."""
 
-import contextlib
 import os
 import resource
 import sys
@@ -19,7 +18,7 @@ _TELLS_SWITCHES = sys.platform != "darwin"
 
 
 class ProcessUsage:
-    """Counts from one moment to the next, over all threads that this process has when this object is made."""
+    """Counts from one moment to the next, over all threads of this process."""
 
     def __init__(self) -> None:
         self._before = resource.getrusage(resource.RUSAGE_SELF)
@@ -65,34 +64,67 @@ class _Waits:
     """Time in which threads were ready to run and had no core, as the scheduler of Linux counts it."""
 
     def __init__(self) -> None:
-        threads = _threads()
-        self._files: list[int] = []
-        if len(threads) <= _MOST_THREADS:
-            for thread in threads:
-                with contextlib.suppress(OSError):  # the kernel does not tell, or the thread has just ended
-                    self._files.append(os.open(f"{_TASKS}/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC))
-        self._before = self._now()
+        self._files: dict[str, int] = {}
+        self._before: dict[str, int] = {}
+        self._links = 0
+        self.take()
 
     def take(self) -> tuple[int, int] | None:
-        """Return what was waited since the last time: all threads together, and the one that waited longest, ns."""
-        if not self._files:
-            return None
-        before, self._before = self._before, self._now()
-        waits = [after - earlier for earlier, after in zip(before, self._before, strict=True)]
-        return sum(waits), max(waits)
+        """Return what was waited since the last time: all threads together, and the one that waited longest, ns.
+
+        ``None`` where the kernel does not tell, and with so many threads that asking would disturb them.
+        """
+        now = {thread: wait for thread, file in self._files.items() if (wait := _wait(file)) is not None}
+        if len(now) < len(self._files) or self._links != _thread_links():
+            self._follow_threads(now)
+        # All that a thread waited that was not there before falls into this time.
+        waits = [wait - self._before.get(thread, 0) for thread, wait in now.items()]
+        self._before = now
+        return (sum(waits), max(waits)) if waits else None
 
     def close(self) -> None:
-        for file in self._files:
+        """Close the files."""
+        for file in self._files.values():
             os.close(file)
         self._files.clear()
 
-    def _now(self) -> list[int]:
-        # The columns: time on a core, time waiting for one, how often it got one.
-        return [int(os.pread(file, _LINE_BYTES, 0).split()[1]) for file in self._files]
+    def _follow_threads(self, now: dict[str, int]) -> None:
+        """Open the files of new threads, close those of threads that have ended, and add the new ones to ``now``."""
+        self._links = _thread_links()
+        for thread in self._files.keys() - now.keys():
+            os.close(self._files.pop(thread))
+        threads = os.listdir(_TASKS) if self._links else []
+        if len(threads) > _MOST_THREADS:
+            self.close()
+            now.clear()
+            return
+        for thread in threads:
+            if thread in self._files:
+                continue
+            try:
+                file = os.open(f"{_TASKS}/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:  # the kernel does not count, or the thread has just ended
+                continue
+            wait = _wait(file)
+            if wait is None:
+                os.close(file)
+            else:
+                self._files[thread] = file
+                now[thread] = wait
 
 
-def _threads() -> list[str]:
+def _wait(file: int) -> int | None:
+    """What the thread behind an open ``schedstat`` has waited so far, ns; ``None`` once it has ended."""
     try:
-        return os.listdir(_TASKS)
+        # The columns: time on a core, time waiting for one, how often it got one.
+        return int(os.pread(file, _LINE_BYTES, 0).split()[1])
+    except ProcessLookupError:
+        return None
+
+
+def _thread_links() -> int:
+    """A number that changes with the number of threads; 0 where there is no such folder."""
+    try:
+        return os.stat(_TASKS).st_nlink
     except OSError:
-        return []
+        return 0

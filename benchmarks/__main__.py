@@ -5,13 +5,15 @@ from collections.abc import Callable
 
 import click
 
-from . import THREADS, engine_speed, screen_cost
+from . import THREADS, engine_speed, screen_cost, token_facts
 from .figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "bare": engine_speed.against_bare,
     "stock": engine_speed.against_stock,
     "cancel": engine_speed.cancelling,
+    "probabilities": token_facts.cost_of_probabilities,
+    "disturbance": token_facts.naming_disturbances,
     "screen": screen_cost.cost_to_the_generation,
     "machine": screen_cost.cost_to_the_machine,
     "start": screen_cost.starting,
@@ -22,7 +24,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(list(BENCHMARKS)), metavar="[NAME]...")
 def main(names: tuple[str, ...]) -> None:
-    """Measure what the program promises. NAME: bare, stock, cancel, screen, machine, start, flood."""
+    """Measure what the program promises. NAME: bare, stock, cancel, probabilities, disturbance, screen, machine, …"""
     figures: list[Figure] = []
     load = screen_cost.load_average()
     for name in names or BENCHMARKS:

@@ -21,7 +21,7 @@ def summary_line(run: Run, finish_reason: str | None) -> str:
         parts.append(f"read{speed} ({run.prompt_tokens:,} tokens{cached})")
     disturbance = run.disturbance
     if disturbance is not None and disturbance.disturbed:
-        parts.append(disturbance.sentence)
+        parts.append(disturbance.sentence + ("" if disturbance.quotable else ": not to be quoted"))
     parts += [finish_reason or "unfinished", f"seed {run.taken.seed}"]
     return " · ".join(parts)
 

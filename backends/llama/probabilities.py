@@ -43,7 +43,8 @@ class ProbabilityReader:
         chosen, largest = float(logits[token]), float(logits[found[0]]) if len(found) else math.nan
         if not (math.isfinite(largest) and math.isfinite(chosen)):
             return None
-        log_total, entropy = self._distribution(logits, largest)
+        with np.errstate(invalid="ignore"):  # what is no number is looked for
+            log_total, entropy = self._distribution(logits, largest)
         if not math.isfinite(log_total):  # a NaN among the logits
             return None
         normalizer = largest + log_total

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import psutil
 import pytest
 
@@ -27,8 +28,10 @@ from decodescope.backends.requests import Request, Sampling
 
 from .engines import Engine, Open, chat, prompt_of, text_of
 
+FACTS = {"involuntary": 1, "voluntary": 0, "minor_faults": 2, "major_faults": 0, "cpu_ms": 2.5, "wait_ms": 0.5}
+LIKELY = {"logprob": -0.25, "top": [[".", -0.25], [";", -1.5], [":", -3], ["x", -4], ["y", -5]], "entropy": 0.75}
 COUNTING = [
-    {"text": piece, "ms": 1}
+    {"text": piece, "ms": 1, "facts": {**FACTS, "longest_wait_ms": 0.25}, **LIKELY}
     for piece in ["1", ",", " ", "2", ",", " ", "3", ",", " ", "4", ",", " ", "5", ",", " ", "6", ",", " ", "7"]
 ]
 QUESTION = "Count from 1 to 10, separated by commas."
@@ -44,7 +47,7 @@ def open_any(request: pytest.FixtureRequest, open_script: Open, open_llama: Open
         if request.param == "llama":
             engine = open_llama(**settings)
         else:
-            lines = [{"load_ms": 5}, *COUNTING, {"repeat": 100_000, "text": "x", "ms": 1}, {"stop": "stop"}]
+            lines = [{"load_ms": 5}, *COUNTING, {"repeat": 100_000, "text": "x", "ms": 1, **LIKELY}, {"stop": "stop"}]
             engine = open_script(*lines, **settings)
         engine.load()
         return engine
@@ -141,6 +144,71 @@ def test_a_full_context_ends_with_context(open_any: OpenAny) -> None:
     assert events[-1].reason == "context"
     tokens = sum(isinstance(event, Token) for event in events)
     assert len(prompt_of(events).tokens) + tokens == 100
+
+
+def tokens_of(events: list[Event]) -> list[Token]:
+    return [event for event in events if isinstance(event, Token)]
+
+
+def test_every_token_says_what_happened_to_the_engine(open_any: OpenAny) -> None:
+    tokens = tokens_of(open_any().ask(QUESTION, max_tokens=7))
+    assert len(tokens) == 7
+    for token in tokens:
+        assert token.scheduling is not None
+        if sys.platform == "linux":
+            # Where the kernel counts waits depends on how it was built.
+            counts = msgspec.structs.asdict(token.scheduling)
+            known = {name for name, count in counts.items() if count is not None}
+            assert known >= {"involuntary_switches", "voluntary_switches", "minor_faults", "major_faults", "cpu_ns"}
+            assert all(count >= 0 for count in counts.values() if count is not None)
+    assert sum(token.scheduling.cpu_ns or 0 for token in tokens if token.scheduling) > 0
+
+
+def test_probabilities_are_computed_only_when_asked_for(open_any: OpenAny) -> None:
+    engine = open_any()
+    without = tokens_of(engine.ask(QUESTION, max_tokens=7))
+    assert [token.probability for token in without] == [None] * 7
+    asked = tokens_of(engine.ask(QUESTION, max_tokens=7, probabilities=True))
+    assert [token.id for token in asked] == [token.id for token in without]
+    for token in asked:
+        assert token.probability is not None
+        assert token.probability.rank == 1  # the likeliest, since temperature is 0
+        assert token.probability.logprob == token.probability.top[0].logprob <= 0
+        logprobs = [alternative.logprob for alternative in token.probability.top]
+        assert logprobs == sorted(logprobs, reverse=True)
+        assert len(logprobs) == 5
+        assert token.probability.entropy_nats > 0
+    again = tokens_of(engine.ask(QUESTION, max_tokens=2))
+    assert [token.probability for token in again] == [None] * 2
+
+
+def test_probabilities_can_be_switched_in_the_middle(open_any: OpenAny) -> None:
+    engine = open_any()
+    engine.host.generate(chat(QUESTION, max_tokens=-1, sampling=Sampling(temp=0, ignore_eos=True)))
+    tokens: list[Token] = []
+    states = [False, True, False]
+    for state in states:
+        engine.host.probabilities(state)
+        # Until what was asked for has come: the engine may be some tokens ahead of the command.
+        while not tokens or (tokens[-1].probability is not None) != state:
+            tokens += tokens_of(engine.until(Token))
+    engine.host.cancel()
+    engine.until(Finished)
+    known = [token.probability is not None for token in tokens]
+    assert [state for place, state in enumerate(known) if place == 0 or known[place - 1] != state] == states
+
+
+def test_a_switch_is_about_what_was_asked_for_before_it(open_any: OpenAny) -> None:
+    engine = open_any()
+    engine.host.probabilities(True)
+    first = tokens_of(engine.ask(QUESTION, max_tokens=2))
+    engine.host.generate(chat(QUESTION, max_tokens=2, probabilities=True))
+    engine.host.generate(chat(QUESTION, max_tokens=2))
+    second = tokens_of(engine.until(Finished))
+    while len(second) < 4:
+        second += tokens_of(engine.until(Finished))
+    known = [token.probability is not None for token in [*first, *second]]
+    assert known == [False, False, True, True, False, False]
 
 
 def test_the_descriptor_is_readable_when_events_wait(open_any: OpenAny) -> None:

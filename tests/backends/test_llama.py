@@ -275,3 +275,102 @@ def test_llama_cpp_never_calls_what_python_has_collected(demo_path: Path) -> Non
     """)
     command = [sys.executable, "-c", program, str(demo_path)]
     assert subprocess.run(command, check=True, capture_output=True, timeout=300).stdout == b"3\n"
+
+
+def test_probabilities_equal_those_of_an_independent_computation(demo_path: Path) -> None:
+    """In double precision over the raw logits, for drawn tokens too, and without changing what is drawn."""
+    program = textwrap.dedent("""
+        import ctypes, json, sys
+        import numpy as np
+        from decodescope.backends.engine import Control
+        from decodescope.backends.events import Token
+        from decodescope.backends.llama.bindings import llama_cpp
+        from decodescope.backends.llama.engine import LlamaEngine
+        from decodescope.backends.llama.probabilities import ProbabilityReader
+        from decodescope.backends.requests import EngineSettings, Request, Sampling
+        from decodescope.backends.wire import OpenLlama
+
+        opening = OpenLlama(sys.argv[1].encode(), "demo", "Q4_1", 96_576_768, 8192, 23_040, EngineSettings(context=512))
+        engine, control, expected, answers = LlamaEngine(opening), Control(), [], []
+        read = ProbabilityReader.read
+
+        def checked(reader, token, logits_at):
+            facts = read(reader, token, logits_at)
+            pointer = llama_cpp.llama_get_logits_ith(reader._context, logits_at)
+            logits = np.array(pointer[:49152], dtype=np.float64)
+            logprobs = logits - logits.max() - np.log(np.exp(logits - logits.max()).sum())
+            order = np.argsort(-logprobs, kind="stable")
+            expected.append({
+                "logprob": logprobs[token],
+                "rank": 1 + int((logits > logits[token]).sum()),
+                "entropy": -(np.exp(logprobs) * logprobs).sum(),
+                "top": [[int(id), logprobs[id]] for id in order[:5]],
+            })
+            return facts
+
+        ProbabilityReader.read = checked
+        engine.load(lambda event: None)
+        for sampling in (Sampling(temp=0), Sampling(seed=3), Sampling(temp=4, top_k=0, top_p=1, min_p=0, seed=1)):
+            for asked in (False, True):
+                events = []
+                control.serving += 1
+                prompt = "Once upon a time, in a village by the sea, there lived"
+                request = Request(prompt=prompt, max_tokens=24, sampling=sampling, probabilities=asked)
+                engine.generate(request, control, events.append)
+                answers.append([event for event in events if isinstance(event, Token)])
+        facts = [token.probability for answer in answers for token in answer if token.probability]
+        print(json.dumps({
+            "ids": [[token.id for token in answer] for answer in answers],
+            "expected": expected,
+            "found": [
+                {
+                    "logprob": one.logprob,
+                    "rank": one.rank,
+                    "entropy": one.entropy_nats,
+                    "top": [[other.id, other.logprob] for other in one.top],
+                }
+                for one in facts
+            ],
+        }))
+    """)
+    command = [sys.executable, "-c", program, str(demo_path)]
+    told = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=300).stdout)
+    for without, asked in zip(told["ids"][::2], told["ids"][1::2], strict=True):
+        assert without == asked
+    assert len(told["found"]) == len(told["expected"]) == 72
+    for found, expected in zip(told["found"], told["expected"], strict=True):
+        assert found["rank"] == expected["rank"]
+        assert found["logprob"] == pytest.approx(expected["logprob"], abs=2e-5)
+        assert found["entropy"] == pytest.approx(expected["entropy"], abs=2e-4)
+        assert [id for id, _ in found["top"]] == [id for id, _ in expected["top"]]
+        assert [logprob for _, logprob in found["top"]] == pytest.approx([p for _, p in expected["top"]], abs=2e-5)
+    assert [found["rank"] for found in told["found"][:24]] == [1] * 24
+    assert max(found["rank"] for found in told["found"]) > 5
+
+
+def test_logits_without_a_distribution_have_no_facts() -> None:
+    """−∞ is a token that cannot come; NaN is none at all."""
+    program = textwrap.dedent("""
+        import ctypes, math
+        from decodescope.backends.llama import probabilities
+        class Vocabulary:
+            size = 4
+            def control_piece(self, token):
+                return b"abcd"[token : token + 1]
+        def read(token, *logits):
+            array = (ctypes.c_float * 4)(*logits)
+            pointer = ctypes.cast(array, ctypes.POINTER(ctypes.c_float))
+            probabilities.llama_cpp.llama_get_logits_ith = lambda context, position: pointer
+            return probabilities.ProbabilityReader(None, Vocabulary()).read(token, -1)
+        inf = math.inf
+        facts = read(1, 0.0, 0.0, -inf, -inf)
+        assert abs(facts.logprob - math.log(0.5)) < 1e-6 and abs(facts.entropy_nats - math.log(2)) < 1e-6
+        assert facts.rank == 1 and [other.piece for other in facts.top] == [b"a", b"b"]
+        assert read(2, 0.0, 0.0, -inf, 0.0) is None
+        assert read(0, -inf, -inf, -inf, -inf) is None
+        assert read(0, 0.0, math.nan, 0.0, 0.0) is None
+        assert read(0, inf, 0.0, 0.0, 0.0) is None
+        certain = read(3, 0.0, 0.0, 0.0, 500.0)
+        assert certain.logprob == 0.0 and certain.entropy_nats == 0.0
+    """)
+    subprocess.run([sys.executable, "-W", "error", "-c", program], check=True, timeout=300)

@@ -4,7 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from decodescope.backends.scripted.script import Line, ScriptedModel, ScriptError, parse_script, read_script
+from decodescope.backends.scripted.script import (
+    Line,
+    ScriptedModel,
+    ScriptError,
+    parse_script,
+    probability,
+    read_script,
+)
+from decodescope.backends.token_facts import Probability, Scheduling
 
 
 def lines(*texts: str) -> tuple[Line, ...]:
@@ -105,6 +113,17 @@ def test_every_reason_to_finish_can_be_played(reason: str) -> None:
         '{"prefill":5,"cached":6}',
         '{"prefill":5,"cached":-1}',
         '{"model":{"colour":"red"}}',
+        '{"text":"a","facts":{"involuntary":-1}}',
+        '{"text":"a","facts":{"switches":1}}',
+        '{"text":"a","facts":{"wait_ms":1e300}}',
+        '{"text":"a","logprob":0.5}',
+        '{"text":"a","logprob":-1,"top":[["b",0.5]]}',
+        '{"text":"a","logprob":-1e300}',
+        '{"text":"a","rank":2}',
+        '{"text":"a","top":[["b",-1]]}',
+        '{"text":"a","logprob":-1,"entropy":-1}',
+        '{"stop":"length","facts":{}}',
+        '{"log":"x","logprob":-1}',
         '{"text":"a"',
         "Hello",
         '["text"]',
@@ -134,3 +153,30 @@ def test_a_file_is_read(tmp_path: Path) -> None:
 def test_a_missing_file_is_the_system_s_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         read_script(tmp_path / "none.jsonl")
+
+
+def test_the_facts_of_a_token() -> None:
+    (line,) = lines(
+        '{"text":"a","facts":{"involuntary":37,"minor_faults":0,"read_bytes":4096,"wait_ms":82,"longest_wait_ms":75.5}}'
+    )
+    assert line.facts is not None
+    assert line.facts.scheduling == Scheduling(
+        involuntary_switches=37, minor_faults=0, read_bytes=4096, wait_ns=82_000_000, longest_wait_ns=75_500_000
+    )
+    assert lines('{"text":"a"}')[0].facts is None
+
+
+def test_the_probability_of_a_token() -> None:
+    (line,) = lines(
+        '{"text":" a","logprob":-1.5,"top":[[" the",-0.5],[" a",-1.5]],"entropy":1.25,"probability_ms":0.2}'
+    )
+    facts = probability(line, token=3)
+    assert facts is not None
+    assert (facts.logprob, facts.rank, facts.entropy_nats, facts.cost_ns) == (-1.5, 2, 1.25, 200_000)
+    assert [(other.piece, other.logprob) for other in facts.top] == [(b" the", -0.5), (b" a", -1.5)]
+    assert facts.top[1].id == 3
+    assert facts.top[0].id != 3
+    assert probability(lines('{"text":"a","logprob":-9,"rank":400}')[0], 1) == Probability(
+        logprob=-9, rank=400, entropy_nats=0, top=(), cost_ns=0
+    )
+    assert probability(lines('{"text":"a"}')[0], 1) is None

@@ -70,6 +70,21 @@ def test_json(decodescope: RunCommand, script: ScriptWriter) -> None:
     assert summary["settings"]["n_predict"] == 4
 
 
+SLOW = {"involuntary": 37, "wait_ms": 400, "longest_wait_ms": 400}
+
+
+def test_disturbed_tokens_are_told_of(decodescope: RunCommand, script: ScriptWriter) -> None:
+    calm = {"repeat": 20, "text": "a", "ms": 20, "facts": {"wait_ms": 0}}
+    path = script(calm, {"text": "b", "ms": 420, "facts": SLOW}, calm)
+    line = decodescope("run", "hi", "-m", f"script:{path}").stderr.decode()
+    assert " tokens disturbed, " in line
+    assert "% of the time lost: not to be quoted · stop" in line
+    found = json.loads(decodescope("run", "hi", "--json", "-m", f"script:{path}").stdout)["disturbance"]
+    assert found["tokens"] == 40
+    assert found["causes"]["preempted"] == 1
+    assert not found["quotable"]
+
+
 def test_one_token_has_no_tpot(decodescope: RunCommand, script: ScriptWriter) -> None:
     summary = json.loads(decodescope("run", "hi", "--json", "-m", f"script:{script({'text': 'a'})}").stdout)
     assert summary["tpot_ms"] is None

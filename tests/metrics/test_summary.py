@@ -77,6 +77,7 @@ def test_every_field_of_a_whole_run() -> None:
         "e2e_ms": 64.0,  # 164 − 100
         "load_ms": 201.5,
         "finish_reason": "length",
+        "disturbance": None,  # too few tokens to tell what is usual
         "model": {
             "name": "Small",
             "file": "/models/small.gguf",
@@ -129,6 +130,21 @@ def test_one_token_has_no_pace() -> None:
     assert summary["itl_ms"] is None
     assert summary["predicted_ms"] is None
     assert summary["predicted_per_second"] is None
+
+
+def test_a_disturbed_run_says_so() -> None:
+    run = new_run()
+    times = [100 + index * 10 for index in range(20)] + [390, 400]
+    for index, ms in enumerate(times, start=1):
+        run.apply(token(ms, index))
+    assert summarize(run, MODEL, {})["disturbance"] == {
+        "tokens": 21,
+        "disturbed": 1,
+        "lost_ms": 90.0,  # 100 − 10
+        "share": 0.3,  # 90 / (400 − 100)
+        "quotable": False,
+        "causes": {"rest": 1},
+    }
 
 
 def test_a_failed_run_says_so() -> None:
