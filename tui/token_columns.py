@@ -112,7 +112,9 @@ class Columns:
 
 
 def _fixed_cells(lens: Lens) -> int:
-    told = (_FACTOR_CELLS, _AT_CELLS) if lens is Lens.TIME else (_CHANCE_CELLS, _RANK_CELLS, _ENTROPY_CELLS)
+    told: tuple[int, ...] = (
+        (_FACTOR_CELLS, _AT_CELLS) if lens is Lens.TIME else (_CHANCE_CELLS, _RANK_CELLS, _ENTROPY_CELLS)
+    )
     return 1 + _INDEX_CELLS + 1 + sum(1 + cells for cells in (_MS_CELLS, _MARK_CELLS, *told))
 
 

@@ -25,14 +25,15 @@ from ..session import Changes, Phase, Session
 from ..widgets.cells import Cells
 from ..widgets.kept import KeptDrawing, KeptHorizontal
 from ..widgets.prompt_box import PromptBox
+from .arrangement import ARRANGEMENT
 from .face import Face
 from .help import HelpScreen
+from .looking import Looking
 from .room import counter_lines, plot_lines
 from .wording import answer_note
 
 if TYPE_CHECKING:
     from ..conversation.view import Conversation
-    from .reading import Reading
 
 _SLOW_SECONDS = 0.5
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
@@ -41,7 +42,7 @@ _EDITABLE_CHARACTERS = 200_000
 _TOLD_SECONDS, _WARNED_SECONDS = 3.0, 6.0
 
 
-class ScopeScreen(KeptDrawing, Screen[None]):
+class ScopeScreen(KeptDrawing, Looking, Screen[None]):
     """Owns the session; widgets draw it and answer with messages."""
 
     AUTO_FOCUS = "PromptBox"
@@ -52,33 +53,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         Binding("enter", "focus_prompt", "Go to the prompt box.", show=False),
     ]
 
-    DEFAULT_CSS = """
-    ScopeScreen {
-        layout: vertical;
-        & #stage { height: 1fr; }
-        & Reading { layout: vertical; }
-        & #details, & TokenTable, & Inspector { display: none; }
-        & #details { width: 1fr; height: auto; }
-        &.-tokens #details, &.-inspects #details { display: block; }
-        &.-tokens #details { height: 1fr; }
-        &.-tokens TokenTable { display: block; width: 1fr; height: 1fr; }
-        &.-tokens.-narrow Conversation, &.-tokens.-slim Conversation { display: none; }
-        &.-inspects Inspector { display: block; height: 8; }
-        &.-inspects.-short Inspector { height: 4; }
-        &.-inspects.-short LatencyPlot, &.-inspects.-tall LatencyPlot { display: none; }
-        &.-wide Reading { layout: horizontal; }
-        &.-wide #details { width: 70; height: 1fr; border-left: solid $foreground 20%; }
-        &.-wide.-inspects Inspector { height: 1fr; }
-        &.-wide.-inspects.-tokens Inspector { height: 17; }
-        &.-wide.-inspects LatencyPlot { display: block; }
-        & #strip, & PhaseLine, & Counters, & LatencyPlot { background: $surface; }
-        & #strip { height: 1; }
-        & #legend { width: auto; padding: 0 0 0 1; color: $text-muted; }
-        & #prompt-line { height: auto; padding: 1 1 0 1; }
-        &.-short #prompt-line { padding: 0 1; }
-        & #prompt-sign { width: 2; }
-    }
-    """
+    DEFAULT_CSS = ARRANGEMENT
 
     def __init__(
         self, options: ScopeOptions, link: EngineLink, history: History, congested: Callable[[], bool]
@@ -382,32 +357,6 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         if self._face.reading is not None and shown:
             self._face.reading.tokens_shown(self.session.run)
         self._face.all()
-
-    def action_lens(self) -> None:
-        """Tint and tell the tokens by something else."""
-        if (reading := self._face.reading) is not None:
-            reading.look_through(reading.lens.following)
-            self._ask_for_facts(reading)
-
-    def action_inspect(self) -> None:
-        """Show one token in full, and walk from token to token; or no longer."""
-        if (reading := self._face.reading) is not None:
-            reading.inspect(not reading.inspecting)
-            self.set_class(reading.inspecting, "-inspects")
-            if reading.inspecting:
-                (reading.conversation if reading.conversation.display else reading.tokens).focus()
-            self._ask_for_facts(reading)
-
-    def _ask_for_facts(self, reading: "Reading") -> None:
-        if reading.needs_facts != self.session.probabilities:
-            self.session.probabilities = reading.needs_facts
-            self._link.probabilities(reading.needs_facts)
-        self._face.all()
-
-    def action_fold(self) -> None:
-        """Show what the model thought in one line, or in full."""
-        if self._conversation is not None:
-            self._conversation.fold(not self._conversation.folded)
 
     def action_copy(self) -> None:
         """Copy the last answer."""
