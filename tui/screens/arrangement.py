@@ -15,7 +15,7 @@ ScopeScreen {
     &.-inspects.-short Inspector { height: 4; }
     &.-inspects.-short LatencyPlot, &.-inspects.-tall LatencyPlot { display: none; }
     &.-wide Reading { layout: horizontal; }
-    &.-wide #details { width: 70; height: 1fr; border-left: solid $foreground 20%; }
+    &.-wide #details { width: 74; height: 1fr; border-left: solid $foreground 20%; }
     &.-wide.-inspects Inspector { height: 1fr; }
     &.-wide.-inspects.-tokens Inspector { height: 17; }
     &.-wide.-inspects LatencyPlot { display: block; }
