@@ -1,6 +1,6 @@
 """Which tokens are reasoning: the block that a reasoning model writes before its answer."""
 
-_TAGS = (
+TAGS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("<reasoning>", "</reasoning>"),
@@ -9,7 +9,7 @@ _TAGS = (
     ("[THINK]", "[/THINK]"),
     ("<|channel|>analysis", "<|end|>"),
 )
-_LONGEST = max(len(tag.encode()) for pair in _TAGS for tag in pair)
+_LONGEST = max(len(tag.encode()) for pair in TAGS for tag in pair)
 
 
 class ThinkingTracker:
@@ -23,7 +23,7 @@ class ThinkingTracker:
         """``rendered_prompt``: its end tells whether the template has opened the block already."""
         self._tags = [
             (opening.encode(), closing.encode())
-            for opening, closing in _TAGS
+            for opening, closing in TAGS
             if opening.split(">")[0] in template_source or closing in template_source
         ]
         self._closing: bytes | None = None

@@ -27,6 +27,12 @@ def ttfa_ns(taken: int, token_times: Int64Array, thinking: Int64Array) -> int | 
     return None if len(answer) == 0 else int(token_times[answer[0]]) - taken
 
 
+def thinking_ns(token_times: Int64Array, thinking: Int64Array) -> int | None:
+    """Last reasoning token − first one; ``None`` when there is none. Both arrays have shape (n,)."""
+    reasoning = np.flatnonzero(thinking)
+    return None if len(reasoning) == 0 else int(token_times[reasoning[-1]]) - int(token_times[reasoning[0]])
+
+
 def itl_ns(token_times: Int64Array) -> Int64Array:
     """Inter-token latencies: the gaps between consecutive tokens, shape (n − 1,)."""
     return np.diff(token_times)

@@ -201,6 +201,16 @@ class Run:
         return latency.ttfa_ns(self.taken.t, self.token_times, self.thinking | self.control)
 
     @property
+    def thinking_ns(self) -> int | None:
+        """How long reasoning tokens were written."""
+        return latency.thinking_ns(self.token_times, self.thinking)
+
+    @property
+    def thinking_tokens(self) -> int:
+        """How many reasoning tokens there are."""
+        return int(self.thinking.sum())
+
+    @property
     def tpot_ns(self) -> float | None:
         """Mean time per output token."""
         return latency.tpot_ns(self.token_times)

@@ -54,6 +54,11 @@ class EngineLink:
         if self._backend is not None:
             self._backend.cancel()
 
+    def probabilities(self, on: bool) -> None:
+        """Ask for probability facts from the next token of the running generation on, or no longer."""
+        if self._backend is not None:
+            self._backend.probabilities(on)
+
     def stop_reading(self) -> None:
         """Leave the event loop; before it closes."""
         if self._feed is not None:

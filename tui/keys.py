@@ -41,7 +41,7 @@ KEYS = (
         "Change the last prompt: enter replaces its turn, esc leaves it as it was.",
         "f2",
         "e",
-        rank=2,
+        rank=3,
     ),
     Key(
         "f7",
@@ -53,11 +53,14 @@ KEYS = (
         rank=4,
     ),
     Key("f8", "model", "model", "Choose another model; the conversation stays.", "f8", "m", rank=4),
+    Key("f3", "lens", "lens", "Tint the tokens by time, by probability or by entropy.", "f3", "l", rank=2),
+    Key("f4", "inspect", "inspect", "Walk from token to token and see everything about one.", "f4", "i", rank=2),
     Key("ctrl+t", "tokens", "tokens", "Show or hide the table of tokens.", "^t", "t", rank=2),
     Key("ctrl+y", "copy", "copy", "Copy the last answer to the clipboard.", "^y", "y", rank=5),
     Key("ctrl+s", "save", "save", "Save the last answer as a file in the current directory.", "^s", "s", rank=6),
     Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l", rank=3),
     Key("f5", "why", "why", "Say why it is slower to write than to read.", "f5", "w", rank=7),
+    Key("f9", "fold", "fold", "Show what the model thought in one line, or in full.", "f9", "f", rank=7),
     Key("f1", "help", "help", "Show the keys and what the figures mean.", "f1", "question_mark"),
     Key("ctrl+p", "app.command_palette", "menu", "Find a command, or change the theme.", "^p", rank=1),
     Key("ctrl+q", "app.quit", "quit", "Quit.", "^q"),
@@ -73,6 +76,10 @@ BOX_KEYS = (
 READING_KEYS = (
     ("up, down", "Scroll; so do page up, page down and the mouse wheel. The text then stays where it is."),
     ("end", "Follow the newest text again."),
+    (
+        "left, right",
+        "With the inspector: the token before and the next one. Up and down go by line, a click picks one.",
+    ),
     ("enter", "Go back to the prompt box."),
 )
 

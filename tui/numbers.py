@@ -57,3 +57,13 @@ def short_count(number: int) -> str:
     else:
         value, unit = number / 1e9, "B"
     return f"{value:.1f} {unit}" if value < 9.95 else f"{value:,.0f} {unit}"
+
+
+def percent(fraction: float | None) -> str:
+    """Return a share: ``12.3 %``, ``0.04 %``, ``< 0.01 %``."""
+    if fraction is None:
+        return MISSING
+    hundredths = fraction * 100
+    if 0 < hundredths < 0.01:
+        return "< 0.01 %"
+    return f"{hundredths:.2f} %" if 0 < hundredths < 0.095 else f"{hundredths:.1f} %"

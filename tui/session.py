@@ -67,8 +67,6 @@ class Piece:
     index: int
     """The token that it belongs to, from 1."""
     text: str
-    pace: int
-    """``metrics.pace.Pace`` of that token."""
     thinking: bool
 
 
@@ -103,6 +101,8 @@ class Session:
         self.load_fraction = 0.0
         self.run: Run | None = None
         self.failure: Failed | None = None
+        self.probabilities = False
+        """Whether requests ask for probability facts."""
         self.stopping = False
         """The generation under way has been told to stop."""
         self.bandwidth: float | None = None
@@ -111,7 +111,6 @@ class Session:
         self._forecast: PrefillForecast | None = None
         """The last run's."""
         self._stream = TextStream()
-        self._paces = bytearray()
         self._thinking = bytearray()
         self._answer: list[str] = []
         self._thoughts: list[str] = []
@@ -227,15 +226,23 @@ class Session:
         self._forget_answer()
         self.phase = Phase.WAITING
         if self.raw:
-            return Request(
-                prompt=self.turns[-1].prompt, sampling=self.sampling, max_tokens=self.max_tokens, stop=self._stop
-            )
+            return self._request(prompt=self.turns[-1].prompt)
         messages = [Message("system", self._system)] if self._system else []
         for turn in self.turns[:-1]:
             if turn.answer is not None:
                 messages += [Message("user", turn.prompt), Message("assistant", turn.answer)]
         messages.append(Message("user", self.turns[-1].prompt))
-        return Request(messages=tuple(messages), sampling=self.sampling, max_tokens=self.max_tokens, stop=self._stop)
+        return self._request(messages=tuple(messages))
+
+    def _request(self, *, messages: tuple[Message, ...] = (), prompt: str | None = None) -> Request:
+        return Request(
+            messages=messages,
+            prompt=prompt,
+            sampling=self.sampling,
+            max_tokens=self.max_tokens,
+            stop=self._stop,
+            probabilities=self.probabilities,
+        )
 
     def _forget_answer(self) -> None:
         self._context_before = self.context_used
@@ -246,7 +253,6 @@ class Session:
         if self.phase is not Phase.GONE:
             self.failure = None
         self._stream = TextStream()
-        self._paces.clear()
         self._thinking.clear()
         self._answer.clear()
         self._thoughts.clear()
@@ -302,7 +308,6 @@ class Session:
             return
         self.run.apply(token)
         self.phase = Phase.DECODE
-        self._paces.append(self.run.last_pace)
         self._thinking.append(token.thinking)
         self._show(self._stream.feed(token), changes)
 
@@ -317,12 +322,12 @@ class Session:
         self._show(rest, changes)
         self.stopping = False
         changes.ended = end
-        if self.turns and self._paces:
+        if self.turns and self._thinking:
             self.turns[-1].answer = "".join(self._answer)
 
     def _show(self, fragments: list[tuple[int, str]], changes: Changes) -> None:
         for index, text in fragments:
-            at = min(index, len(self._paces)) - 1
+            at = min(index, len(self._thinking)) - 1
             thinking = bool(self._thinking[at]) if at >= 0 else False
             (self._thoughts if thinking else self._answer).append(text)
-            changes.pieces.append(Piece(index, text, self._paces[at] if at >= 0 else 0, thinking))
+            changes.pieces.append(Piece(index, text, thinking))

@@ -1,6 +1,5 @@
 """Every token of a run with its timing, as a table whose rows are computed when they are drawn."""
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -13,98 +12,29 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
-from ..backends.text import visible
 from ..metrics.run import Run
-from .conversation.graphemes import clusters, drawn
 from .conversation.paging import PagedView
 from .conversation.paint import joined
 from .conversation.tints import TINTS, tint_css
+from .lens import Lens
+from .token_columns import Columns, row_cells
+from .token_text import fitted
 
-_SIGNS = str.maketrans({" ": "·", "\n": "⏎", "\t": "⇥"})
-_CONTROL = " control"
-_NO_VALUE = "–"
-_CURSOR = "▸"
-
-_INDEX_CELLS = 6
-_ID_CELLS = 7
-_MS_CELLS = 9
-_TIME_CELLS = 9
-_MARK_CELLS = 3
-_FIXED_CELLS = (1 + _INDEX_CELLS + 1) + (1 + _MS_CELLS) + (1 + _TIME_CELLS + 1) + (_MARK_CELLS + 1)
-_TOKEN_CELLS_BESIDE_ID = 14
-_TOKEN_CELLS_BESIDE_BAR = 20
-_LONGEST_TOKEN = 32
-_SHORTEST_BAR = 8
-_LONGEST_BAR = 40
-_MEDIANS_PER_BAR = 8
 _SECONDS_PER_ROW = 0.02
 """A row is some 250 bytes with its styles, so the table sends about 12 KB a second at most."""
 
 
-def token_sign(piece: bytes) -> str:
-    """Return a token's bytes as visible text: spaces as ·, line feeds as ⏎, invalid bytes as \\xNN."""
-    text = visible(piece.decode("utf-8", "backslashreplace").translate(_SIGNS))
-    first = next(clusters(text), None)
-    # A mark without a base gets one, or it would sit on the cell before the column.
-    return "◌" + text if first is not None and first[2] == 0 else text
-
-
-def fitted(text: str, cells: int) -> str:
-    """Return the text in exactly ``cells`` cells, cut with … where it is longer; characters are never cut in half."""
-    kept: list[str] = []
-    used = 0
-    spans = list(clusters(text[: 16 * cells]))
-    whole = sum(width for _, _, width in spans) <= cells and len(text) <= 16 * cells
-    room = cells if whole else cells - 1
-    for start, end, width in spans:
-        if used + width > room:
-            break
-        kept.append(drawn(text, start, end))
-        used += width
-    if not whole:
-        kept.append("…")
-        used += 1
-    return "".join(kept) + " " * (cells - used)
-
-
-def bar(gap: float, median: float, cells: int) -> str:
-    """Return a horizontal bar of ``gap`` in half cells; ``cells`` cells are 8 medians, and + is more than that."""
-    halves = round(gap / median * cells * 2 / _MEDIANS_PER_BAR)
-    if halves > cells * 2:
-        return "━" * (cells - 1) + "+"
-    return ("━" * (halves // 2) + "╸" * (halves % 2)).ljust(cells)
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Cells per column; 0 leaves it out."""
-
-    token: int
-    id: int
-    bar: int
-
-
-def _columns(width: int) -> _Columns:
-    rest = width - _FIXED_CELLS
-    id_cells = _ID_CELLS if rest >= 1 + _ID_CELLS + _TOKEN_CELLS_BESIDE_ID else 0
-    rest -= 1 + id_cells if id_cells else 0
-    bar_cells = (
-        min(_LONGEST_BAR, rest - _TOKEN_CELLS_BESIDE_BAR) if rest >= _SHORTEST_BAR + _TOKEN_CELLS_BESIDE_BAR else 0
-    )
-    return _Columns(token=min(max(1, rest - bar_cells), _LONGEST_TOKEN), id=id_cells, bar=bar_cells)
-
-
 class TokenTable(PagedView, can_focus=True):
-    """A virtual table over a run's arrays: index, token, id, ITL, time since the request, pace."""
+    """A virtual table over a run's arrays; which columns it has depends on the lens and on the width."""
 
     class Highlighted(Message):
-        """The cursor came to a token."""
+        """The cursor came to a token, or went away."""
 
-        def __init__(self, table: "TokenTable", index: int) -> None:
+        def __init__(self, table: "TokenTable", index: int | None) -> None:
             super().__init__()
             self.table = table
             self.index = index
-            """The token's index, from 1."""
+            """The token's index, from 1; ``None`` when the newest one is followed."""
 
         @property
         def control(self) -> "TokenTable":
@@ -144,6 +74,18 @@ class TokenTable(PagedView, can_focus=True):
         self._styles_in_use: dict[str, Style] = {}
         self._rest: Timer | None = None
         self._due = False
+        self._lens = Lens.TIME
+
+    @property
+    def lens(self) -> Lens:
+        """What is told of each token."""
+        return self._lens
+
+    @lens.setter
+    def lens(self, lens: Lens) -> None:
+        """Tell something else; only what is in view is drawn."""
+        self._lens = lens
+        self.refresh()
 
     @property
     def cursor_index(self) -> int | None:
@@ -194,8 +136,7 @@ class TokenTable(PagedView, can_focus=True):
         return end - begin
 
     def _used_cells(self) -> int:
-        columns = _columns(self.view_width)
-        return min(self.view_width, _FIXED_CELLS + columns.token + columns.bar + (1 + columns.id if columns.id else 0))
+        return min(self.view_width, Columns.fitting(self._lens, self.view_width).used)
 
     def content_rows(self) -> int:
         """Return the number of tokens."""
@@ -252,6 +193,16 @@ class TokenTable(PagedView, can_focus=True):
         self._cursor = None
         self.follow_end()
         self.refresh()
+        self.post_message(self.Highlighted(self, None))
+
+    def look_at(self, index: int | None) -> None:
+        """Put the cursor on a token (from 1) because it is looked at elsewhere; ``None``: follow the newest."""
+        if index is None:
+            self._cursor = None
+            self.follow_end()
+            self.refresh()
+        elif index - 1 < self._rows:
+            self._show_cursor(index - 1)
 
     def _page(self, direction: int) -> None:
         if self._cursor is not None:
@@ -262,6 +213,10 @@ class TokenTable(PagedView, can_focus=True):
             super().action_page_down()
 
     def _put_cursor(self, row: int) -> None:
+        self._show_cursor(row)
+        self.post_message(self.Highlighted(self, row + 1))
+
+    def _show_cursor(self, row: int) -> None:
         """Show the cursor on a row; the view stops following, so that the row stays."""
         self._cursor = row
         self.following = False
@@ -271,7 +226,6 @@ class TokenTable(PagedView, can_focus=True):
         elif row >= top + self.view_rows:
             self._move_to(row - self.view_rows + 1)
         self.refresh()
-        self.post_message(self.Highlighted(self, row + 1))
 
     def notify_style_update(self) -> None:
         """Look the styles up again, as after a change of theme."""
@@ -288,7 +242,8 @@ class TokenTable(PagedView, can_focus=True):
         """Return one row of the view."""
         width = self.view_width
         if y < self.fixed_rows:
-            return Strip([Segment(fitted(_header(width), width), self._style("header"))], width)
+            header = Columns.fitting(self._lens, width).header
+            return Strip([Segment(fitted(header, width), self._style("header"))], width)
         row = self.scroll_offset.y + y - self.fixed_rows
         run = self._run
         if run is None or row >= self._rows:
@@ -296,43 +251,18 @@ class TokenTable(PagedView, can_focus=True):
         return self._row(run, row, width)
 
     def _row(self, run: Run, row: int, width: int) -> Strip:
-        columns = _columns(width)
-        times, median = run.token_times, run.running_median_ns
-        gap = None if row == 0 else int(times[row] - times[row - 1])
-        tint = int(run.paces[row])
-        plain = self._style("cursor" if row == self._cursor else "")
-        told = self._style(TINTS[tint - 1].name) if tint else plain
-        control = bool(run.control[row])
-
-        segments = [Segment(f"{_CURSOR if row == self._cursor else ' '}{row + 1:>{_INDEX_CELLS}} ", plain)]
-        if control and columns.token > len(_CONTROL) + 2:
-            sign = fitted(token_sign(run.piece(row)), columns.token - len(_CONTROL))
-            segments += [Segment(sign, told), Segment(_CONTROL, self._style("quiet"))]
-        else:
-            style = self._style("quiet") if control and not tint else told
-            segments.append(Segment(fitted(token_sign(run.piece(row)), columns.token), style))
-        if columns.id:
-            segments.append(Segment(f" {int(run.token_ids[row]):>{columns.id}}", plain))
-        ms = _NO_VALUE if gap is None else f"{gap / 1e6:.1f}"
-        seconds = f"{(int(times[row]) - run.taken.t) / 1e9:.3f}"
-        mark = "" if gap is None or tint == 0 else TINTS[tint - 1].mark
-        segments.append(Segment(f" {ms:>{_MS_CELLS}}", told))
-        segments.append(Segment(f" {seconds:>{_TIME_CELLS}} ", plain))
-        # The first token's time is the time to first token.
-        segments.append(Segment(f"{'TTFT' if gap is None else mark:<{_MARK_CELLS + 1}}", plain))
-        if columns.bar and gap is not None and median:
-            quiet = plain if tint or row == self._cursor else self._style("quiet")
-            segments.append(Segment(bar(gap, median, columns.bar), quiet))
+        chosen = row == self._cursor
+        plain = self._style("cursor" if chosen else "")
+        segments = []
+        for text, role in row_cells(run, row, self._lens, Columns.fitting(self._lens, width), chosen=chosen):
+            style = plain if not role or (chosen and role == "quiet") else self._style(role)
+            segments += _unpadded(text, style, plain) if role and role != "quiet" else [Segment(text, style)]
         strip = Strip(joined(segments), sum(cell_len(segment.text) for segment in segments))
         return strip.adjust_cell_length(width, plain)
 
 
-def _header(width: int) -> str:
-    columns = _columns(width)
-    parts = [f" {'#':>{_INDEX_CELLS}} ", fitted("token", columns.token)]
-    if columns.id:
-        parts.append(f" {'id':>{columns.id}}")
-    parts.append(f" {'ITL ms':>{_MS_CELLS}} {'time s':>{_TIME_CELLS}} {'pace':<{_MARK_CELLS + 1}}")
-    if columns.bar:
-        parts.append(f"{'|':>{columns.bar // _MEDIANS_PER_BAR}} median" if columns.bar >= 16 else "")
-    return "".join(parts)
+def _unpadded(text: str, style: Style, plain: Style) -> list[Segment]:
+    """Style a text, but not the spaces around it: they would be underlined or reversed as well."""
+    inked = text.strip(" ")
+    before, _, after = text.partition(inked) if inked else (text, "", "")
+    return [Segment(part, look) for part, look in ((before, plain), (inked, style), (after, plain)) if part]

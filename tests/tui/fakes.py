@@ -15,6 +15,7 @@ from decodescope.backends.events import (
     Token,
 )
 from decodescope.backends.requests import Request, Sampling
+from decodescope.backends.token_facts import Alternative, Probability, Scheduling
 
 MS = 1_000_000
 
@@ -112,7 +113,22 @@ def progress(t: int, processed: int, total: int, cached: int = 0) -> PrefillProg
     return PrefillProgress(t=t, processed=processed, cached=cached, total=total)
 
 
-def token(t: int, index: int, piece: bytes, *, thinking: bool = False, control: bool = False) -> Token:
+def likely(logprob: float, *, entropy_nats: float = 1.0, cost_ns: int = MS // 5) -> Probability:
+    """Facts of the likeliest token."""
+    top = (Alternative(7, b" top", logprob),)
+    return Probability(logprob=logprob, rank=1, entropy_nats=entropy_nats, top=top, cost_ns=cost_ns)
+
+
+def token(
+    t: int,
+    index: int,
+    piece: bytes,
+    *,
+    thinking: bool = False,
+    control: bool = False,
+    scheduling: Scheduling | None = None,
+    probability: Probability | None = None,
+) -> Token:
     return Token(
         t=t,
         index=index,
@@ -122,6 +138,8 @@ def token(t: int, index: int, piece: bytes, *, thinking: bool = False, control: 
         sample_ns=MS // 10,
         thinking=thinking,
         control=control,
+        scheduling=scheduling,
+        probability=probability,
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 from decodescope.backends.events import Event
 from decodescope.backends.requests import Sampling
 from decodescope.tui.keys import KEYS
+from decodescope.tui.lens import Lens
 from decodescope.tui.plotting.axis import Axis
 from decodescope.tui.session import Session
 from decodescope.tui.widgets.cells import Row, clip, row_width, spread
@@ -180,8 +181,8 @@ def test_bars_tell_their_parts_by_character() -> None:
 
 def test_the_newest_token_is_made_visible() -> None:
     made = session(*answer([b"a", b" \x1b[2J\xff"]))
-    assert text(newest_row(made)).strip() == '#2 " ␛[2J\\xff"   7.0 ms'
-    assert newest_row(session()) == ()
+    assert text(newest_row(made, Lens.TIME)).strip() == '#2 " ␛[2J\\xff"   7.0 ms'
+    assert newest_row(session(), Lens.TIME) == ()
     assert quoted(b"[/INST]\n") == '"[/INST]␊"'
 
 
@@ -190,7 +191,7 @@ def test_every_key_is_shown_when_there_is_room() -> None:
     assert all(f"{key.display} {key.label}" in shown for key in KEYS)
     assert "? help" in text(key_row(200, letters=True))
     assert all(word in text(key_row(40, letters=False)) for word in ("stop", "help", "quit"))
-    assert all(word in text(key_row(78, letters=False)) for word in ("again", "edit", "tokens", "clear", "menu"))
+    assert all(word in text(key_row(78, letters=False)) for word in ("again", "lens", "inspect", "tokens", "menu"))
 
 
 def test_the_plot_has_an_axis_a_median_and_marks_what_is_cut_off() -> None:

@@ -94,12 +94,11 @@ def test_half_a_character_waits_and_ends_as_a_replacement() -> None:
     assert [piece.text for piece in changes.pieces] == ["�"]
 
 
-def test_the_pace_of_a_token_goes_with_its_text() -> None:
+def test_requests_ask_for_probabilities_while_they_are_looked_at() -> None:
     made = session()
-    made.ask("one")
-    slow = token(112 * MS + 9 * 7 * MS + 93 * MS, 11, b"x")  # 100 ms after the tenth, over medians of 7 ms: 14 times
-    changes = made.apply([*answer([b"a"] * 10), slow])
-    assert [piece.pace for piece in changes.pieces] == [0] * 10 + [3]
+    assert not made.ask("one").probabilities
+    made.probabilities = True
+    assert made.ask("two").probabilities
 
 
 def test_asking_again_forgets_the_answer_and_keeps_what_came_before() -> None:

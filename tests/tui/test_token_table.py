@@ -1,5 +1,7 @@
 """The token table in a small app."""
 
+import math
+
 import pytest
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
@@ -7,8 +9,12 @@ from textual.strip import Strip
 
 from decodescope.backends.events import RequestTaken, Token
 from decodescope.backends.requests import Sampling
+from decodescope.backends.token_facts import Probability, Scheduling
 from decodescope.metrics.run import Run
-from decodescope.tui.token_table import TokenTable, bar, fitted, token_sign
+from decodescope.tui.lens import Lens
+from decodescope.tui.token_columns import Columns, bar
+from decodescope.tui.token_table import TokenTable
+from decodescope.tui.token_text import fitted, hexadecimal, token_sign
 
 MS = 1_000_000
 
@@ -16,7 +22,7 @@ MS = 1_000_000
 class Host(App[None]):
     def __init__(self) -> None:
         super().__init__()
-        self.highlighted: list[int] = []
+        self.highlighted: list[int | None] = []
 
     def compose(self) -> ComposeResult:
         yield TokenTable()
@@ -38,7 +44,16 @@ class Story:
         self._now = 182 * MS
         self._count = 0
 
-    def token(self, piece: bytes = b" tok", gap_ms: float = 10, control: bool = False) -> None:
+    def token(
+        self,
+        piece: bytes = b" tok",
+        gap_ms: float = 10,
+        control: bool = False,
+        *,
+        involuntary: int | None = None,
+        likely: tuple[float, int, float] | None = None,
+    ) -> None:
+        """``likely``: (probability, rank, entropy in bits)."""
         if self._count:
             self._now += int(gap_ms * MS)
         self._count += 1
@@ -51,6 +66,16 @@ class Story:
                 decode_ns=0,
                 sample_ns=0,
                 control=control,
+                scheduling=None if involuntary is None else Scheduling(involuntary_switches=involuntary),
+                probability=None
+                if likely is None
+                else Probability(
+                    logprob=math.log(likely[0]),
+                    rank=likely[1],
+                    entropy_nats=likely[2] * math.log(2),
+                    top=(),
+                    cost_ns=MS // 5,
+                ),
             )
         )
 
@@ -112,12 +137,20 @@ def test_bars() -> None:
     assert bar(0, 10, 16) == " " * 16
 
 
+def test_bytes_in_digits() -> None:
+    assert hexadecimal(b" the", 20) == "20 74 68 65"
+    assert hexadecimal(b" the", 11) == "20 74 68 65"
+    assert hexadecimal(b" the", 10) == "20 74 68 …"
+    assert hexadecimal(b"x" * 999, 8) == "78 78 …"
+    assert hexadecimal(b"", 8) == ""
+
+
 async def test_what_the_columns_say() -> None:
     story = Story()
     story.token(b" The")
     for _ in range(10):
-        story.token(b"\n")
-    story.token(b" sky", gap_ms=15)
+        story.token(b"\n", involuntary=0)
+    story.token(b" sky", gap_ms=15, involuntary=37)
     story.token(b"\xf0", gap_ms=30)
     story.token(b"\x9f", gap_ms=123.45)
     story.token(b"<|im_end|>", control=True)
@@ -126,35 +159,72 @@ async def test_what_the_columns_say() -> None:
         app.table.show(story.run)
         await pilot.pause()
         shown = rows(app)
-        assert shown[0].split() == ["#", "token", "id", "ITL", "ms", "time", "s", "pace", "|", "median"]
-        assert shown[1].split() == ["1", "·The", "1001", "–", "0.182", "TTFT"]
-        # 19 cells of bar are 8 medians: one is 4.75 half cells.
-        assert shown[2].split() == ["2", "⏎", "1002", "10.0", "0.192", "━━╸"]
-        assert shown[12].split()[:6] == ["12", "·sky", "1012", "15.0", "0.297", "!"]
-        assert shown[13].split()[:6] == ["13", "\\xf0", "1013", "30.0", "0.327", "!!"]
-        assert shown[14].split()[:6] == ["14", "\\x9f", "1014", "123.5", "0.450", "!!!"]
-        assert shown[14].endswith("+")
-        assert shown[15].split()[:3] == ["15", "<|im_end|>", "control"]
+        assert shown[0].split() == ["#", "token", "id", "ITL", "ms", "×", "median", "at", "s", "why", "so", "slow"]
+        assert shown[1].split() == ["1", "·The", "1001", "–", "TTFT", "0.182"]
+        assert shown[2].split() == ["2", "⏎", "1002", "10.0", "1.0×", "0.192"]
+        assert shown[12].split() == ["12", "·sky", "1012", "15.0", "1.5×", "!", "0.297", "pre-empted", "37×"]
+        assert shown[13].split() == ["13", "\\xf0", "1013", "30.0", "3.0×", "!!", "0.327", "outside", "decode"]
+        assert shown[14].split() == ["14", "\\x9f", "1014", "123.5", "12.3×", "!!!", "0.450", "outside", "decode"]
+        assert shown[15].split()[:3] == ["15", "<|im_e…", "control"]
         # Numbers stand right-aligned under each other.
         assert len({row.index("10.0") for row in shown[2:12]}) == 1
         assert shown[14].index("123.5") + 5 == shown[2].index("10.0") + 4
 
 
-@pytest.mark.parametrize("width", [*range(40, 70), 80, 120, 200])
-async def test_every_width(width: int) -> None:
+async def test_what_another_lens_tells() -> None:
+    story = Story()
+    story.token(b" The")
+    story.token(b" sky", likely=(0.5, 1, 1.04))
+    story.token(b" sea", likely=(0.04, 3, 4.5))
+    story.token(b" owl", likely=(0.00001, 40_000, 6.5), involuntary=50, gap_ms=100)
+    app = Host()
+    async with app.run_test(size=(81, 20)) as pilot:
+        app.table.lens = Lens.PROBABILITY
+        app.table.show(story.run)
+        await pilot.pause()
+        assert [row.split() for row in rows(app)[:5]] == [
+            ["#", "token", "ITL", "ms", "chance", "rank", "bits", "why", "so", "slow"],
+            ["1", "·The", "–", "–", "–", "–"],
+            ["2", "·sky", "10.0", "50.0", "%", "1", "1.0"],
+            ["3", "·sea", "10.0", "4.0", "%", "3", "4.5", "!!"],
+            ["4", "·owl", "100.0", "<", "0.01", "%", "40,000", "6.5", "!!!"],
+        ]
+        app.table.lens = Lens.ENTROPY
+        await pilot.pause()
+        assert [row.split()[-1] for row in rows(app)[2:5]] == ["1.0", "!", "!!!"]
+        app.table.lens = Lens.TIME
+        await pilot.pause()
+        assert rows(app)[4].split()[-3:] == ["10.0×", "!!!", "0.302"]
+
+
+def test_what_is_told_of_a_lens_comes_before_what_is_known_of_a_token() -> None:
+    for lens in Lens:
+        for width in range(20, 240):
+            columns = Columns.fitting(lens, width)
+            assert columns.token >= 1
+            assert columns.used <= max(width, Columns.fitting(lens, 1).used)
+            assert cell_len(columns.header) <= columns.used
+    assert [Columns.fitting(Lens.TIME, width).why > 0 for width in (60, 66, 67, 79)] == [False, False, True, True]
+    assert [Columns.fitting(Lens.TIME, width).bar > 0 for width in (79, 90, 118)] == [False, False, True]
+
+
+@pytest.mark.parametrize("lens", Lens)
+@pytest.mark.parametrize("width", [*range(42, 80, 3), 80, 120, 200])
+async def test_every_width(lens: Lens, width: int) -> None:
     story = Story()
     story.token("👩\u200d👧 你好你好你好你好你好你好你好你好".encode())
     story.token(b"x" * 300)
-    story.token(b"\x1b[2J", gap_ms=500)
+    story.token(b"\x1b[2J", gap_ms=500, likely=(0.1, 7, 3.3))
     app = Host()
     async with app.run_test(size=(width, 6)) as pilot:
+        app.table.lens = lens
         app.table.show(story.run)
         await pilot.pause()
         assert all(strip.cell_length == width for strip in app.screen._compositor.render_strips())
-        for row in rows(app)[1:4]:
-            assert "0.1" in row or "0.6" in row
+        told = {Lens.TIME: ("TTFT", "0.192", "2.0×"), Lens.PROBABILITY: ("–", "–", "10.0 %"), Lens.ENTROPY: "––3"}
+        for row, expected in zip(rows(app)[1:4], told[lens], strict=True):
+            assert expected in row
             assert cell_len(row) <= width - 1
-        assert ("100" in rows(app)[1]) == (width >= 56)
 
 
 async def test_following_live_and_a_fixed_header() -> None:
@@ -249,6 +319,7 @@ async def test_the_cursor() -> None:
         await pilot.press("end")
         await pilot.pause()
         assert app.table.cursor_index is None
+        assert app.highlighted[-1] is None
         assert app.table.following
         await pilot.click(TokenTable, offset=(5, 3))
         await pilot.pause()
@@ -304,3 +375,22 @@ async def test_tokens_that_came_while_hidden() -> None:
         while not any(row[1:7].strip() == "200" for row in rows(app)):
             await pilot.pause(0.01)
         assert app.table.following
+
+
+async def test_looking_at_a_token_from_elsewhere_tells_nobody() -> None:
+    story = Story()
+    story.tokens(500)
+    app = Host()
+    async with app.run_test(size=(80, 12)) as pilot:
+        app.table.show(story.run)
+        await pilot.pause()
+        app.table.look_at(7)
+        await pilot.pause()
+        assert [row[1:7].strip() for row in rows(app) if row.startswith("▸")] == ["7"]
+        app.table.look_at(None)
+        await pilot.pause()
+        assert app.table.cursor_index is None
+        assert rows(app)[-1][1:7].strip() == "500"
+        app.table.look_at(501)
+        assert app.table.cursor_index is None
+        assert app.highlighted == []

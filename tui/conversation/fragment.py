@@ -10,6 +10,6 @@ class Fragment:
     index: int
     """The token's index, from 1."""
     text: str
-    tint: int
-    """0 ordinary; 1, 2, 3 as ``metrics.pace.Pace``."""
+    marks: int
+    """What the lenses know of the token, as ``marks`` packs it; 0 ordinary."""
     thinking: bool = False

@@ -2,61 +2,17 @@
 
 Text is kept in blocks of a few thousand characters. A block is wrapped by itself, and only when somebody looks: until
 then its rows are estimated. So appending costs what is new, and a new width costs what is in view; the rest follows in
-slices (``lay_out_more``). Where a block ends depends on its text alone, never on the width or on how the text came.
+slices (``lay_out_more``). Where a block ends depends on its text alone, never on the width or on how the text came. A
+turn that is folded takes one row, whatever its length, and is not laid out.
 """
 
 from array import array
 from bisect import bisect_right
-from dataclasses import dataclass
 from itertools import accumulate
 
-from .graphemes import ZERO_WIDTH_JOINER, has_clusters
+from .blocks import ANYWHERE, Block, Line, Place, block_end
 from .turns import Speaker, Turn
 from .wrap import wrap
-
-# A block ends after the first line break from here on, or the first space, or anywhere.
-_BLOCK_AT_LINE = 4096
-_BLOCK_AT_SPACE = 8192
-_BLOCK_ANYWHERE = 12288
-
-
-class Block:
-    """A piece of one turn's text, with the offsets where its rows begin once it is laid out."""
-
-    __slots__ = ("gap", "offset", "rows", "starts", "text", "turn")
-
-    def __init__(self, turn: Turn, offset: int, gap: int) -> None:
-        self.turn = turn
-        self.offset = offset
-        """Where the block begins in its turn's text."""
-        self.gap = gap
-        """Empty rows above."""
-        self.text = ""
-        self.starts: array[int] | None = None
-        self.rows = gap + 1
-        """Rows with the gap; an estimate while ``starts`` is ``None``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One row of text: ``block.text[start:end]``, without the line break."""
-
-    block: Block
-    start: int
-    end: int
-    first: bool
-    """Whether the turn begins here."""
-    wrapped: bool
-    """Whether the text goes on in the next row without a line break."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A position that a new width leaves in place: a character, or the gap above a block."""
-
-    block: int
-    offset: int
-    """In the block's text; -1 in the gap."""
 
 
 class Document:
@@ -67,6 +23,7 @@ class Document:
         self._blocks: list[Block] = []
         self._tops: list[int] = []
         self._unlaid = 0
+        """Blocks that are still to be laid out; those of folded turns are not."""
         self.lines_laid_out = 0
         """How many rows were computed so far, for measuring the cost."""
 
@@ -94,9 +51,14 @@ class Document:
         """Return the text of a turn as it came."""
         return "".join(block.text for block in self._blocks if block.turn is turn)
 
-    def begin(self, speaker: Speaker) -> Turn:
+    def newest_line(self, turn: Turn) -> str:
+        """Return the end of a turn's text from its last line break on, the one that ends it left out; it may be cut."""
+        text = next((block.text for block in reversed(self._blocks) if block.turn is turn and block.text), "")
+        return text.rstrip("\r\n").rsplit("\n", 1)[-1]
+
+    def begin(self, speaker: Speaker, *, folded: bool = False) -> Turn:
         """Begin a turn, which holds one empty row until text comes."""
-        turn = Turn(speaker)
+        turn = Turn(speaker, folded=folded)
         gap = 1 if self._blocks and speaker is not Speaker.NOTE else 0
         self._add_block(turn, gap)
         return turn
@@ -109,8 +71,8 @@ class Document:
         block = self._blocks[last]
         self._lay_out(last)
         changed = self._top(last) + block.rows - 1
-        for start in range(0, len(text), _BLOCK_ANYWHERE):
-            self._extend(text[start : start + _BLOCK_ANYWHERE])
+        for start in range(0, len(text), ANYWHERE):
+            self._extend(text[start : start + ANYWHERE])
         return changed
 
     def _extend(self, text: str) -> None:
@@ -119,20 +81,26 @@ class Document:
             before = len(block.text)
             block.turn.length += len(text)
             block.text += text
-            end = _block_end(block.text, before)
+            end = block_end(block.text, before)
             if end is None:
-                self._wrap_tail(block, closed=False)
+                self._text_added(block, closed=False)
                 break
             text = block.text[end:]
             block.text = block.text[:end]
             block.turn.length -= len(text)
-            self._wrap_tail(block, closed=True)
+            self._text_added(block, closed=True)
             self._add_block(block.turn, 0)
+
+    def _text_added(self, block: Block, *, closed: bool) -> None:
+        if block.turn.folded:
+            block.starts = None
+        else:
+            self._wrap_tail(block, closed=closed)
 
     def drop_from(self, turn: Turn) -> None:
         """Take away a turn and all that follow."""
         first = next(number for number, block in enumerate(self._blocks) if block.turn is turn)
-        self._unlaid -= sum(block.starts is None for block in self._blocks[first:])
+        self._unlaid -= sum(_is_unlaid(block) for block in self._blocks[first:])
         del self._blocks[first:]
         del self._tops[first:]
 
@@ -142,11 +110,29 @@ class Document:
         if width == self._width:
             return
         self._width = width
+        self._unlaid = 0
         for block in self._blocks:
-            block.starts = None
-            block.rows = block.gap + block.text.count("\n") + 1 + len(block.text) // width
-        self._unlaid = len(self._blocks)
+            self._forget_rows(block)
         self._tops.clear()
+
+    def fold(self, turn: Turn, folded: bool) -> None:
+        """Show a turn in one row, or in full again; its rows and those below move."""
+        if turn.folded == folded:
+            return
+        blocks = [block for block in self._blocks if block.turn is turn]
+        self._unlaid -= sum(_is_unlaid(block) for block in blocks)
+        turn.folded = folded
+        for block in blocks:
+            self._forget_rows(block)
+        self._tops.clear()
+
+    def _forget_rows(self, block: Block) -> None:
+        block.starts = None
+        if block.turn.folded:
+            block.rows = block.folded_rows
+        else:
+            block.rows = block.gap + block.text.count("\n") + 1 + len(block.text) // self._width
+            self._unlaid += 1
 
     def lay_out_rows(self, top: int, count: int) -> None:
         """Lay out what stands in rows ``top``…``top + count``; rows below ``top`` may move, ``top`` itself stays."""
@@ -175,7 +161,7 @@ class Document:
         for number in range(len(self._blocks) - 1, -1, -1):
             if self._unlaid == 0 or characters <= 0:
                 return
-            if self._blocks[number].starts is None:
+            if _is_unlaid(self._blocks[number]):
                 self._lay_out(number)
                 characters -= max(64, len(self._blocks[number].text))
 
@@ -197,11 +183,21 @@ class Document:
         """Return the row of a place."""
         block = self._blocks[place.block]
         top = self._top(place.block)
+        if block.turn.folded:
+            # All that is not shown stands in the one row of the turn.
+            return top if block.offset == 0 and place.offset < 0 else top + block.rows - 1
         if place.offset < 0:
             return top
         if block.starts is None:
             return top + block.gap + place.offset * (block.rows - block.gap) // max(1, len(block.text))
         return top + block.gap + bisect_right(block.starts, place.offset) - 1
+
+    def place_of(self, turn: Turn, offset: int) -> Place:
+        """Return the place of a character of a turn."""
+        number = max(
+            number for number, block in enumerate(self._blocks) if block.turn is turn and block.offset <= offset
+        )
+        return Place(number, offset - self._blocks[number].offset)
 
     def line(self, row: int) -> Line | None:
         """Return the text of a row, laying its block out where that has not been done; ``None`` for an empty row."""
@@ -209,8 +205,10 @@ class Document:
             return None
         number = self._block_at(row)
         block = self._blocks[number]
-        starts = self._lay_out(number)
         inside = row - self._top(number) - block.gap
+        if block.turn.folded:
+            return None if inside else Line(block, 0, 0, first=True, wrapped=False, folded=True)
+        starts = self._lay_out(number)
         if not 0 <= inside < len(starts):
             return None
         start = starts[inside]
@@ -229,10 +227,14 @@ class Document:
     def _add_block(self, turn: Turn, gap: int) -> None:
         block = Block(turn, turn.length, gap)
         block.starts = array("I", [0])
+        if turn.folded:
+            block.starts, block.rows = None, block.folded_rows
         self._blocks.append(block)
 
     def _lay_out(self, number: int) -> "array[int]":
         block = self._blocks[number]
+        if block.turn.folded:
+            return array("I", [0])
         if block.starts is None:
             self._unlaid -= 1
             rows = block.rows
@@ -270,30 +272,5 @@ class Document:
         return max(0, bisect_right(self._tops, row) - 1)
 
 
-def _block_end(text: str, known: int) -> int | None:
-    """Return where a block that begins with ``text`` ends, if it does before the end of ``text``.
-
-    No end was found in the first ``known`` characters.
-    """
-    last = len(text) - 1
-    found = []
-    newline = text.find("\n", max(_BLOCK_AT_LINE - 1, known - 1), last)
-    if newline >= 0:
-        found.append(newline + 1)
-    space = max(_BLOCK_AT_SPACE, known - 1)
-    while (space := text.find(" ", space, last)) >= 0:
-        space += 1
-        if _may_end(text, space):
-            found.append(space)
-            break
-    for end in range(max(_BLOCK_ANYWHERE, known), last + 1):
-        if _may_end(text, end):
-            found.append(end)
-            break
-    return min(found, default=None)
-
-
-def _may_end(text: str, end: int) -> bool:
-    """Whether nothing that belongs together is torn apart at ``end``."""
-    before, after = text[end - 1], text[end]
-    return before not in ("\r", ZERO_WIDTH_JOINER) and after != "\n" and not has_clusters(before + after)
+def _is_unlaid(block: Block) -> bool:
+    return block.starts is None and not block.turn.folded

@@ -8,55 +8,100 @@ from rich.style import Style
 from textual.strip import Strip
 
 from ...backends.text import visible
+from .blocks import Line
 from .graphemes import cluster_end, cluster_width, drawn, is_simple
-from .layout import Line
-from .turns import Speaker
+from .turns import WRITTEN, Speaker
 from .wrap import TAB
 
 BAR_CELLS = 2
 """Cells to the left of all text."""
 
-_BARS = {Speaker.USER: "▌ ", Speaker.MODEL: "  ", Speaker.NOTE: "  "}
-_THINKING_BAR = "┊ "
+_BARS = {Speaker.USER: "▌ ", Speaker.THOUGHT: "┊ ", Speaker.MODEL: "  ", Speaker.NOTE: "  "}
+_FOLDED_BAR = "▸ "
+_INSPECTED_BAR = "❯ "
 _USER_LABEL = "you"
+_UNFOLDS = " · f9 unfolds"
+_TAIL_CHARACTERS = 400
+_SHORTEST_TAIL = 12
 _TOO_WIDE = "▯"
 """Stands for a wide character where there is one cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """The styles in use, looked up again whenever the theme changes."""
+    """The styles in use, looked up again whenever the theme or the lens changes."""
 
     speakers: Mapping[Speaker, Style]
-    answer: Sequence[Style]
-    """By style number: tint, plus ``THINKING``."""
+    written: Mapping[Speaker, Sequence[Style]]
+    """Of what consists of tokens, by look."""
+    looks: Sequence[int]
+    """The look of a token by its marks."""
     bars: Mapping[Speaker, Style]
-    thinking_bar: Style
     label: Style
     selected: Style
+    inspected: Style
 
 
 def plain_text(line: Line) -> str:
     """Return the characters of a line as they are drawn, the hanging spaces at its end included."""
+    if line.folded:
+        return line.block.turn.words
     return "".join(text for text, _, _ in _pieces(line.block.text[line.start : line.end], None))
 
 
-def paint(line: Line, width: int, palette: Palette, selected: tuple[int, int] | None) -> Strip:
+def offset_at(line: Line, column: int) -> int | None:
+    """Return the offset in the turn's text of what is drawn ``column`` cells from the start of a line's text.
+
+    ``None`` where nothing is drawn.
+    """
+    if line.folded or column < 0:
+        return None
+    for _, cells, offset in _pieces(line.block.text[line.start : line.end], None):
+        column -= cells
+        if column < 0:
+            return line.block.offset + line.start + offset
+    return None
+
+
+def column_of(line: Line, offset: int) -> int:
+    """Return how many cells from the start of a line's text the character at ``offset`` of the turn's text is drawn."""
+    if line.folded:
+        return 0
+    length = offset - line.block.offset - line.start
+    return sum(cells for _, cells, _ in _pieces(line.block.text[line.start : line.start + max(length, 0)], None))
+
+
+def paint(
+    line: Line,
+    width: int,
+    palette: Palette,
+    selected: tuple[int, int] | None,
+    inspected: tuple[int, int] | None = None,
+    tail: str = "",
+) -> Strip:
     """Return a line as ``BAR_CELLS`` of bar and ``width`` cells of text.
 
-    ``selected``: the span of drawn characters that is selected; an end of -1 is the end of the line.
+    ``selected``: the span of drawn characters that is selected; an end of -1 is the end of the line. ``inspected``: the
+    span of the turn's text that belongs to the token that is looked at. ``tail``: the newest text of a folded turn that
+    is still being written.
     """
-    block, turn = line.block, line.block.turn
-    text = block.text[line.start : line.end]
+    turn = line.block.turn
     ordinary = palette.speakers[turn.speaker]
     bar = Segment(_BARS[turn.speaker], palette.bars[turn.speaker])
-    runs = [(len(text), ordinary)]
-    if turn.speaker is Speaker.MODEL:
-        start = block.offset + line.start
-        runs = [(end - start, palette.answer[style]) for end, style in turn.runs(start, start + len(text))]
-        if turn.is_thinking(start):
-            bar = Segment(_THINKING_BAR, palette.thinking_bar)
-    segments, cells = _segments(text, runs, width)
+    if line.folded:
+        bar = Segment(_FOLDED_BAR, palette.bars[turn.speaker])
+        segments, cells = _folded(turn.words, tail, width, ordinary, None if inspected is None else palette.inspected)
+    else:
+        text = line.block.text[line.start : line.end]
+        runs = [(len(text), ordinary)]
+        if turn.speaker in WRITTEN:
+            start = line.block.offset + line.start
+            styles = palette.written[turn.speaker]
+            runs = [(end - start, styles[look]) for end, look in turn.runs(start, start + len(text), palette.looks)]
+            if inspected is not None:
+                runs = _inspect(runs, (inspected[0] - start, inspected[1] - start), palette.inspected)
+                bar = Segment(_INSPECTED_BAR, palette.label)
+        segments, cells = _segments(text, runs, width)
     if selected is not None:
         segments = list(_select(segments, selected, palette.selected))
     if line.first and turn.speaker is Speaker.USER and cells + len(_USER_LABEL) < width:
@@ -65,6 +110,45 @@ def paint(line: Line, width: int, palette: Palette, selected: tuple[int, int] | 
     elif cells < width:
         segments.append(Segment(" " * (width - cells), ordinary))
     return Strip(joined([bar, *segments]), BAR_CELLS + max(width, cells))
+
+
+def _folded(words: str, tail: str, width: int, style: Style, inspected: Style | None) -> tuple[list[Segment], int]:
+    """Say in one row what a turn holds, and its newest text where there is room for it."""
+    said = (words + _UNFOLDS if len(words) + len(_UNFOLDS) <= width else words)[:width]
+    segments = [Segment(said, inspected or style)]
+    cells = len(said)
+    room = width - cells - 2
+    if tail and room >= _SHORTEST_TAIL:
+        newest, used = _end_of(tail, room)
+        segments.append(Segment("  " + newest, style))
+        cells += 2 + used
+    return segments, cells
+
+
+def _end_of(text: str, width: int) -> tuple[str, int]:
+    """Return the end of a line that fits in ``width`` cells, and how many it takes; … stands for what is left out."""
+    pieces = [(part, cells) for part, cells, _ in _pieces(text[-_TAIL_CHARACTERS:], None)]
+    used = sum(cells for _, cells in pieces)
+    if used <= width:
+        return "".join(part for part, _ in pieces), used
+    first = 0
+    while used > width - 1:
+        used -= pieces[first][1]
+        first += 1
+    return "…" + "".join(part for part, _ in pieces[first:]), used + 1
+
+
+def _inspect(runs: Sequence[tuple[int, Style]], span: tuple[int, int], style: Style) -> list[tuple[int, Style]]:
+    """Restyle the characters ``span`` of a line."""
+    result: list[tuple[int, Style]] = []
+    start = 0
+    for end, own in runs:
+        first, last = (min(max(edge, start), end) for edge in span)
+        for stop, look in ((first, own), (last, style), (end, own)):
+            if stop > start:
+                result.append((stop, look))
+                start = stop
+    return result
 
 
 def joined(segments: Sequence[Segment]) -> list[Segment]:

@@ -1,69 +1,95 @@
 """Who says what, and which token wrote which characters."""
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
 
-THINKING = 4
-"""Flag beside the tint in a character's style number."""
+Marks = npt.NDArray[np.uint8]
+"""What all lenses know of each token, as ``marks`` packs it."""
 
 
 class Speaker(Enum):
     """Whose text it is."""
 
     USER = "user"
+    THOUGHT = "thought"
+    """The model's reasoning."""
     MODEL = "model"
     NOTE = "note"
 
 
-class Turn:
-    """One speaker's text; for an answer also its tokens, in flat arrays."""
+WRITTEN = frozenset({Speaker.THOUGHT, Speaker.MODEL})
+"""What consists of tokens."""
 
-    def __init__(self, speaker: Speaker) -> None:
+
+class Turn:
+    """One speaker's text; for what a model wrote also its tokens, in flat arrays."""
+
+    def __init__(self, speaker: Speaker, *, folded: bool = False) -> None:
         self.speaker = speaker
+        self.folded = folded
+        """Whether the turn is shown in one row."""
+        self.words = ""
+        """What that row says."""
         self.length = 0
         """Characters so far."""
         self._ends = array("I")
         self._tokens = array("I")
-        self._styles = array("B")
+        self._marks = array("B")
 
-    def mark(self, characters: int, token: int, tint: int, thinking: bool) -> None:
+    def mark(self, characters: int, token: int, marks: int) -> None:
         """Say that the next ``characters`` are of one token (index from 1), before they are added to the document."""
         end = (self._ends[-1] if self._ends else 0) + characters
         self._ends.append(end)
         self._tokens.append(token)
-        self._styles.append(tint | THINKING if thinking else tint)
+        self._marks.append(marks)
 
-    def runs(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yield (end, style number) of each run of equally styled characters in ``start``…``end``."""
+    @property
+    def first_token(self) -> int | None:
+        """Index of the first token with text."""
+        return self._tokens[0] if self._tokens else None
+
+    def token_at(self, offset: int) -> int | None:
+        """Return the index of the token that wrote the character at ``offset``; at the end of the text, the last."""
+        if not self._tokens:
+            return None
+        return self._tokens[min(bisect_right(self._ends, offset), len(self._ends) - 1)]
+
+    def span_of(self, token: int) -> tuple[int, int]:
+        """Return (start, end) of a token's characters.
+
+        A token without text of its own, such as the first half of a character, has that of the next one; beyond the
+        text the span is empty.
+        """
+        first = bisect_left(self._tokens, token)
+        start = self._ends[first - 1] if first else 0
+        if first == len(self._tokens):
+            return start, start
+        return start, self._ends[bisect_right(self._tokens, self._tokens[first]) - 1]
+
+    def runs(self, start: int, end: int, looks: Sequence[int]) -> Iterator[tuple[int, int]]:
+        """Yield (end, look) of each run of characters in ``start``…``end`` that look the same: ``looks[marks]``."""
         position = bisect_right(self._ends, start)
         last = len(self._ends)
         while position < last and self._ends[position] < end:
-            style = self._styles[position]
-            while position + 1 < last and self._styles[position + 1] == style and self._ends[position] < end:
+            look = looks[self._marks[position]]
+            while position + 1 < last and looks[self._marks[position + 1]] == look and self._ends[position] < end:
                 position += 1
             if self._ends[position] >= end:
                 break
-            yield self._ends[position], style
+            yield self._ends[position], look
             position += 1
-        yield end, self._styles[position] if position < last else 0
+        yield end, looks[self._marks[position] if position < last else 0]
 
-    def is_thinking(self, offset: int) -> bool:
-        """Whether the character at ``offset`` is reasoning; at the end of the text, whether the last one is."""
-        position = min(bisect_right(self._ends, offset), len(self._ends) - 1)
-        return position >= 0 and bool(self._styles[position] & THINKING)
-
-    def retint(self, classes: npt.NDArray[np.int8] | Sequence[int]) -> None:
-        """Give each token a new tint: ``classes[index - 1]``; tokens beyond its end become ordinary."""
+    def mark_again(self, marks: Marks) -> None:
+        """Give each token new marks: ``marks[index - 1]``; tokens beyond its end become ordinary."""
         if not self._ends:
             return
-        given = np.asarray(classes, dtype=np.uint8)
         tokens = np.frombuffer(self._tokens, dtype=np.uint32)
-        padded = np.zeros(max(int(tokens.max()), len(given)), dtype=np.uint8)
-        padded[: len(given)] = given
-        thinking = np.frombuffer(self._styles, dtype=np.uint8) & THINKING
-        self._styles = array("B", (padded[tokens - 1] | thinking).tobytes())
+        padded = np.zeros(max(int(tokens.max()), len(marks)), dtype=np.uint8)
+        padded[: len(marks)] = marks
+        self._marks = array("B", padded[tokens - 1].tobytes())

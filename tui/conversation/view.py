@@ -1,114 +1,128 @@
 """The conversation as a scrollable widget."""
 
-from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import groupby
 
-import numpy as np
-import numpy.typing as npt
-from rich.style import Style
-from textual.cache import LRUCache
-from textual.events import Resize
-from textual.geometry import Region
-from textual.selection import Selection
-from textual.strip import Strip
-from textual.timer import Timer
+from textual.events import Click
+from textual.message import Message
 
 from .fragment import Fragment
-from .graphemes import is_simple
-from .layout import Block, Document, Line, Place
-from .paging import PagedView
-from .paint import BAR_CELLS, Palette, paint, plain_text
-from .tints import TINTS, tint_css
-from .turns import THINKING, Speaker, Turn
-
-_SLICE_CHARACTERS = 32768
-"""Laid out in one go after the width changed, some milliseconds of work."""
-_SLICE_SECONDS = 0.03
+from .layout import Document
+from .paint import BAR_CELLS, column_of, offset_at
+from .text_pages import TextPages
+from .thought import ThoughtText
+from .turns import WRITTEN, Marks, Speaker, Turn
 
 
-class Conversation(PagedView, can_focus=True):
-    """User turns and answers as readable text, each token tinted by its class.
+class Conversation(TextPages):
+    """User turns and answers as readable text, each token tinted by its class; reasoning apart from the answer.
 
     Text is drawn as it stands, control characters as visible signs; nothing in it is markup.
     """
 
-    ALLOW_SELECT = True
+    class Stepped(Message):
+        """While tokens are walked: the reader wants the next token (1), or the one before (-1)."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "conversation--user",
-        "conversation--user-bar",
-        "conversation--note",
-        "conversation--thinking",
-        *(f"conversation--{tint.name}" for tint in TINTS),
-    }
+        def __init__(self, step: int) -> None:
+            super().__init__()
+            self.step = step
 
-    DEFAULT_CSS = f"""
-    Conversation {{
-        background: $background;
-        color: $foreground;
-        & > .conversation--user {{ text-style: bold; }}
-        & > .conversation--user-bar {{ color: $accent; }}
-        & > .conversation--note {{ color: $text-muted; text-style: italic; }}
-        & > .conversation--thinking {{ color: $text-muted; }}
-        {tint_css("conversation")}
-    }}
-    """
+    class Picked(Message):
+        """While tokens are walked: the reader wants this token."""
+
+        def __init__(self, index: int | None) -> None:
+            super().__init__()
+            self.index = index
+            """From 1; ``None`` for the newest one, whichever that is."""
 
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
-        self._document = Document(80)
-        self._answer: Turn | None = None
-        self._place: Place | None = None
-        """What stands at the top of the view since the reader scrolled."""
-        self._palette: Palette | None = None
-        self._strips: LRUCache[tuple[Block, int, int], Strip] = LRUCache(512)
-        self._slices: Timer | None = None
-        self.lines_painted = 0
-        """How many lines were painted anew so far, for measuring the cost."""
+        self._parts: list[Turn] = []
+        """The turns of the last answer: reasoning, and what follows it."""
+        self._thought: ThoughtText | None = None
+        """The reasoning that is being written."""
+        self.walking = False
+        """Whether the arrow keys, home and end go from token to token instead of scrolling."""
+        self.folded = False
+        """Whether reasoning is shown in one row."""
 
     @property
     def answer_text(self) -> str:
-        """The last answer's text as it was generated; empty when there is none."""
+        """The last answer's text as it is drawn, without reasoning; empty when there is none."""
         answers = [turn for turn in self._document.turns if turn.speaker is Speaker.MODEL]
         return self._document.text_of(answers[-1]) if answers else ""
 
-    @property
-    def lines_laid_out(self) -> int:
-        """How many rows were wrapped so far, for measuring the cost."""
-        return self._document.lines_laid_out
-
     def add_user(self, text: str) -> None:
         """Add a user's turn; line breaks at its end are not shown."""
-        self._answer = None
+        self._end_parts()
         self._document.begin(Speaker.USER)
         self._document.extend(text.rstrip("\r\n"))
         self._changed()
 
     def begin_answer(self) -> None:
         """Begin an answer, empty so far."""
-        self._answer = self._document.begin(Speaker.MODEL)
-        self._changed()
+        self._end_parts()
+        self.inspect(None)
+        self._parts = []
+        self._begin_part(Speaker.MODEL)
 
     def append(self, fragments: Iterable[Fragment]) -> None:
         """Add to the answer, which is begun where that has not been done."""
-        texts: list[str] = []
+        readable = [fragment for fragment in fragments if fragment.text]
+        if readable and self._live is None:
+            self.begin_answer()
+        for thinking, group in groupby(readable, lambda fragment: fragment.thinking):
+            if thinking:
+                if self._thought is None:
+                    self._thought = ThoughtText()
+                self._write(Speaker.THOUGHT, [shown for one in group for shown in self._thought.feed(one)])
+            else:
+                self._end_thought()
+                self._write(Speaker.MODEL, list(group))
+
+    def _write(self, speaker: Speaker, fragments: list[Fragment]) -> None:
+        if speaker is Speaker.MODEL and self._after_thought():
+            # The empty row between them is there already.
+            fragments = _without_leading_breaks(fragments)
+        if not fragments:
+            return
+        if self._live is None or self._live.speaker is not speaker:
+            self._begin_part(speaker)
+        assert self._live is not None
         for fragment in fragments:
-            if fragment.text:
-                if self._answer is None:
-                    self.begin_answer()
-                    assert self._answer is not None
-                self._answer.mark(len(fragment.text), fragment.index, fragment.tint, fragment.thinking)
-                texts.append(fragment.text)
-        if texts:
-            self._extend("".join(texts))
+            self._live.mark(len(fragment.text), fragment.index, fragment.marks)
+        self._extend("".join(fragment.text for fragment in fragments))
+
+    def _after_thought(self) -> bool:
+        written = [part for part in self._parts if part.length]
+        return bool(written) and written[-1].speaker is Speaker.THOUGHT
+
+    def _begin_part(self, speaker: Speaker) -> None:
+        if self._live is not None and self._live.length == 0:
+            self._document.drop_from(self._live)
+            self._parts.remove(self._live)
+        self._live = self._document.begin(speaker, folded=self.folded and speaker is Speaker.THOUGHT)
+        self._parts.append(self._live)
+        self._changed()
+
+    def _end_thought(self) -> None:
+        if self._thought is not None:
+            rest = self._thought.close()
+            self._thought = None
+            self._write(Speaker.THOUGHT, rest)
+
+    def _end_parts(self) -> None:
+        self._end_thought()
+        self._live = None
 
     def end_answer(self, note: str = "") -> None:
         """End the answer; ``note`` is shown quietly below it."""
-        self._answer = None
+        self._end_parts()
         if note:
             self._document.begin(Speaker.NOTE)
             self._document.extend(note)
-            self._changed()
+        self._changed()
 
     def clear(self) -> None:
         """Forget everything."""
@@ -126,175 +140,131 @@ class Conversation(PagedView, can_focus=True):
             self._forget_places()
             self._changed()
 
-    def retint(self, classes: npt.NDArray[np.int8] | Sequence[int]) -> None:
-        """Give the tokens of the last answer new tints: ``classes[index - 1]``, 0 to 3."""
-        answers = [turn for turn in self._document.turns if turn.speaker is Speaker.MODEL]
-        if answers:
-            answers[-1].retint(classes)
-            self._strips.clear()
-            self.refresh()
-
-    def content_rows(self) -> int:
-        """Return the rows of the whole conversation."""
-        return self._document.height
-
-    def reader_moved(self) -> None:
-        """Lay out what came into view, and remember what stands at the top."""
-        top = self.scroll_offset.y
-        self._place = self._document.place_at(top)
-        if self._document.settled or self._place is None:
-            return
-        height = self._document.height
-        self._document.lay_out_from(self._place, self.view_rows)
-        self._heights_settled(height)
-
     def _forget_places(self) -> None:
-        self._answer = None
-        self._place = None
+        self._live = self._thought = self._place = self._inspected = None
+        self._parts = []
         self._strips.clear()
 
-    def _changed(self) -> None:
-        if self.is_mounted:
-            self._fit_page()
-            self.refresh()
+    def mark_again(self, marks: Marks) -> None:
+        """Give the tokens of the last answer new marks: ``marks[index - 1]``."""
+        for part in self._parts:
+            part.mark_again(marks)
+        self._strips.clear()
+        self.refresh()
 
-    def _extend(self, text: str) -> None:
-        document = self._document
-        before = document.line(document.height - 1)
-        first = document.extend(text)
-        if not self.is_mounted:
+    # Reasoning
+
+    def fold(self, folded: bool) -> None:
+        """Show all reasoning, also what is still to come, in one row each or in full."""
+        self.folded = folded
+        self._fold([turn for turn in self._document.turns if turn.speaker is Speaker.THOUGHT], folded)
+        if self._inspected is not None and self.scrollable_size and not self.following:
+            self._reveal(self._inspected[0], self._inspected[1])
+
+    def tell_thought(self, words: str) -> None:
+        """Say what the row of the last answer's reasoning says when it is folded."""
+        for part in self._parts:
+            if part.speaker is Speaker.THOUGHT:
+                changed = part.words != words or part is self._live
+                part.words = words
+                if changed and part.folded and self.scrollable_size:
+                    self._refresh_turn(part, 0, 0)
+
+    # Walking from token to token
+
+    def inspect(self, token: int | None, *, hold: bool = False) -> None:
+        """Show which token of the last answer is looked at; ``None``: no one.
+
+        ``hold``: bring it into view and keep it there, whatever text may come.
+        """
+        before = self._inspected
+        part = None if token is None else self._part_of(token)
+        self._inspected = None if part is None or token is None else (part, *part.span_of(token))
+        if self._inspected == before:
             return
-        page = self._page_top
-        self._fit_page()
-        if self._page_top != page:
-            self.refresh()
-            return
-        top = self.scroll_offset.y
-        regions = []
-        for row in range(max(first, top), min(document.height, top + self.view_rows)):
-            line = document.line(row)
-            if line is None:
-                continue
-            shrunk = before is not None and row == first and line.end < before.end
-            regions.append(Region(0, row - top, self.view_width if shrunk else self._cells_used(line), 1))
-        if regions:
-            self.refresh(*regions)
-
-    def _cells_used(self, line: Line) -> int:
-        """Return how far a line reaches, or the whole width where terminals may measure otherwise."""
-        text = line.block.text[line.start : line.end]
-        return min(BAR_CELLS + len(text) + 1, self.view_width) if is_simple(text) else self.view_width
-
-    def on_resize(self, event: Resize) -> None:
-        """Wrap to the new width, keeping the end or what stands at the top in its place."""
         if not self.scrollable_size:
             return
-        document, view = self._document, self.view_rows
-        place = None if self.following else self._place
-        document.set_width(self.view_width - BAR_CELLS)
-        self._strips.clear()
-        document.lay_out_end(view)
-        if place is not None:
-            document.lay_out_from(place, view)
-        self._fit_page(fill=True)
-        if place is not None:
-            row = document.row_of(place)
-            self.following = row >= self._page_top
-            self._move_to(row)
-        self.refresh()
-        self._lay_out_rest()
+        for place in (before, self._inspected):
+            if place is not None:
+                self._refresh_turn(*place)
+        if self._inspected is not None and hold:
+            self._reveal(self._inspected[0], self._inspected[1])
 
-    def _lay_out_rest(self) -> None:
-        if self._slices is None and not self._document.settled:
-            self._slices = self.set_timer(_SLICE_SECONDS, self._lay_out_slice)
+    def _part_of(self, token: int) -> Turn | None:
+        written = [part for part in self._parts if part.first_token is not None]
+        begun = [part for part in written if part.first_token is not None and part.first_token <= token]
+        return begun[-1] if begun else written[0] if written else None
 
-    def _lay_out_slice(self) -> None:
-        self._slices = None
-        height = self._document.height
-        self._document.lay_out_more(_SLICE_CHARACTERS)
-        self._heights_settled(height)
-        self._lay_out_rest()
+    def on_click(self, event: Click) -> None:
+        """Look at the token that was clicked."""
+        offset = event.get_content_offset(self)
+        if self.walking and offset is not None and self.text_selection is None:
+            self._pick(self.scroll_offset.y + offset.y, offset.x - BAR_CELLS)
 
-    def _heights_settled(self, height_before: int) -> None:
-        """Rows above the view turned out to be more or fewer than estimated: keep what is in view where it is."""
-        self._shift_page(self._document.height - height_before)
-        if not self.following and self._place is not None:
-            self._move_to(self._document.row_of(self._place))
-
-    def notify_style_update(self) -> None:
-        """Look the styles up again, as after a change of theme."""
-        super().notify_style_update()
-        self._palette = None
-        self._strips.clear()
-
-    def _look_up_palette(self) -> Palette:
-        def style(*names: str) -> Style:
-            return self.component_style(*(f"conversation--{name}" for name in names))
-
-        tints = [style(), *(style(tint.name) for tint in TINTS)]
-        thinking = [style("thinking"), *(style("thinking", tint.name) for tint in TINTS)]
-        assert len(tints) == THINKING
-        user_bar = style("user-bar")
-        return Palette(
-            speakers={Speaker.USER: style("user"), Speaker.MODEL: tints[0], Speaker.NOTE: style("note")},
-            answer=[*tints, *thinking],
-            bars={Speaker.USER: user_bar, Speaker.MODEL: tints[0], Speaker.NOTE: tints[0]},
-            thinking_bar=thinking[0],
-            label=user_bar,
-            selected=self.screen.get_component_rich_style("screen--selection"),
-        )
-
-    def render_line(self, y: int) -> Strip:
-        """Return one row of the view."""
-        row = self.scroll_offset.y + y
-        if self._palette is None:
-            self._palette = self._look_up_palette()
+    def _pick(self, row: int, column: int) -> bool:
+        """Ask for the token that is drawn in a row of the document; whether there is one."""
         line = self._document.line(row)
-        if line is None:
-            return Strip.blank(self.view_width, self._palette.answer[0])
-        selection = self.text_selection
-        span = None if selection is None else _span_in_text(selection, row)
-        key = (line.block, line.start, line.end)
-        painted = self._strips.get(key) if span is None else None
-        if painted is None:
-            self.lines_painted += 1
-            painted = paint(line, self._document.width, self._palette, span)
-            if span is None:
-                self._strips[key] = painted
-        return painted.apply_offsets(-BAR_CELLS, row)
+        if line is None or line.block.turn not in self._parts or line.block.turn.speaker not in WRITTEN:
+            return False
+        offset = offset_at(line, column)
+        token = line.block.turn.token_at(line.block.offset + line.end - 1 if offset is None else offset)
+        if token is not None:
+            self.post_message(self.Picked(token))
+        return token is not None
 
-    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Return the selected text as it is drawn, lines joined where they were only wrapped."""
-        last = self._document.height - 1
-        first = 0 if selection.start is None else selection.start.y
-        if selection.end is not None:
-            last = min(last, selection.end.y)
-        parts: list[str] = []
-        for row in range(first, last + 1):
-            line = self._document.line(row)
-            if line is None:
-                parts.append("\n")
-                continue
-            start, end = _span_in_text(selection, row) or (0, 0)
-            text = plain_text(line)
-            parts.append(text[start:] if end < 0 else text[start:end])
-            if row < last and not line.wrapped:
-                parts.append("\n")
-        return "".join(parts), "\n"
+    def _pick_line(self, step: int) -> None:
+        if self._inspected is None:
+            return
+        turn, start, _ = self._inspected
+        row = self._document.row_of(self._document.place_of(turn, start))
+        line = self._document.line(row)
+        column = 0 if line is None else column_of(line, start)
+        # An empty row or another speaker's is passed over.
+        while 0 <= (row := row + step) < self._document.height:
+            if self._pick(row, column):
+                return
 
-    def selection_updated(self, selection: Selection | None) -> None:
-        """Draw the new selection."""
-        self.refresh()
+    def action_scroll_left(self) -> None:
+        """Look at the token before."""
+        if self.walking:
+            self.post_message(self.Stepped(-1))
+
+    def action_scroll_right(self) -> None:
+        """Look at the next token."""
+        if self.walking:
+            self.post_message(self.Stepped(1))
+
+    def action_scroll_up(self) -> None:
+        """Go up one row, or to a token in the row above."""
+        if self.walking:
+            self._pick_line(-1)
+        else:
+            super().action_scroll_up()
+
+    def action_scroll_down(self) -> None:
+        """Go down one row, or to a token in the row below."""
+        if self.walking:
+            self._pick_line(1)
+        else:
+            super().action_scroll_down()
+
+    def action_scroll_home(self) -> None:
+        """Go to the beginning, or to the first token."""
+        if self.walking:
+            self.post_message(self.Picked(1))
+        else:
+            super().action_scroll_home()
+
+    def action_scroll_end(self) -> None:
+        """Go to the end and follow it, to the newest token too."""
+        if self.walking:
+            self.post_message(self.Picked(None))
+        super().action_scroll_end()
 
 
-def _span_in_text(selection: Selection, row: int) -> tuple[int, int] | None:
-    """Return the selected characters of a row; an end of -1 is the end of the row.
-
-    Textual counts the bar as characters before the first one, and an end that is not given as -1.
-    """
-    span = selection.get_span(row)
-    if span is None:
-        return None
-    start, end = span
-    open_end = end == -1 and (selection.end is None or row != selection.end.y)
-    return max(0, start), -1 if open_end else max(0, end)
+def _without_leading_breaks(fragments: list[Fragment]) -> list[Fragment]:
+    """Leave line breaks out up to the first text."""
+    for place, fragment in enumerate(fragments):
+        if text := fragment.text.lstrip("\r\n"):
+            return [replace(fragment, text=text), *fragments[place + 1 :]]
+    return []

@@ -4,14 +4,17 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from textual.content import Content
+
 from ..history import History
+from ..lens import Lens
 from ..session import Phase, Piece, Session
 from ..widgets.counters import Counters
 from ..widgets.failure_panel import FailurePanel
 from ..widgets.header import Header
 from ..widgets.kept import KeptStatic
 from ..widgets.key_bar import KeyBar
-from ..widgets.newest_token import NewestToken
+from ..widgets.newest_token import NEWEST_CELLS, NewestToken
 from ..widgets.phase_line import PhaseLine
 from ..widgets.plot import Plot
 from ..widgets.prompt_box import PromptBox
@@ -52,6 +55,7 @@ class Face:
         self._plot_due = 0.0
         self._newest_due = 0.0
         self._drawn_phase: Phase | None = None
+        self._drawn_legend = Content("")
         self.editing = False
         """Whether the box holds the last prompt, to replace its turn."""
         self.header = Header()
@@ -73,7 +77,7 @@ class Face:
     def flush_text(self) -> None:
         """Hand all text to the conversation now, as before its end is marked."""
         if self._pieces and self.reading is not None:
-            self.reading.append(self._pieces)
+            self.reading.append(self._pieces, self._session.run)
             self._pieces = []
 
     def frame(self) -> None:
@@ -92,7 +96,7 @@ class Face:
         now = time.perf_counter()
         if not decoding or now >= self._newest_due:
             self._newest_due = now + _NEWEST_SECONDS
-            self.newest.show(self._session)
+            self._draw_newest()
 
     def slow(self) -> None:
         """Draw the figures, the gauge, the tokens and the plot."""
@@ -101,14 +105,24 @@ class Face:
         now = self.clock()
         session = self._session
         self.phase.show(session, now)
-        self.newest.show(session)
+        self._draw_newest()
         self.counters.show(session, now)
         name = self.model_name if session.model is None else session.model.name
         temp = session.sampling.temp
         self.header.show(name, session.model, session.context_used, raw=session.raw, temp=temp)
         if self.reading is not None:
             self.reading.draw(session.run)
+            self._draw_legend(self.reading)
             self._draw_plot()
+
+    def _draw_newest(self) -> None:
+        self.newest.show(self._session, Lens.TIME if self.reading is None else self.reading.lens)
+
+    def _draw_legend(self, reading: "Reading") -> None:
+        legend = reading.legend(self.legend.app.size.width - NEWEST_CELLS - 1)
+        if legend != self._drawn_legend:
+            self._drawn_legend = legend
+            self.legend.update(legend)
 
     def _draw_plot(self) -> None:
         # A picture takes milliseconds: the dearer it is, the longer the next one waits; the last one is always drawn.

@@ -25,9 +25,11 @@ from ..session import Changes, Phase, Session
 from ..widgets.cells import Cells
 from ..widgets.kept import KeptDrawing, KeptHorizontal
 from ..widgets.prompt_box import PromptBox
+from .arrangement import ARRANGEMENT
 from .choosing import Choosing
 from .face import Face
 from .help import HelpScreen
+from .looking import Looking
 from .room import counter_lines, plot_lines
 from .why import WhyScreen
 from .wording import answer_note
@@ -42,34 +44,18 @@ _EDITABLE_CHARACTERS = 200_000
 _TOLD_SECONDS, _WARNED_SECONDS = 3.0, 6.0
 
 
-class ScopeScreen(KeptDrawing, Screen[None]):
+class ScopeScreen(KeptDrawing, Looking, Screen[None]):
     """Owns the session; widgets draw it and answer with messages."""
 
     AUTO_FOCUS = "PromptBox"
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (100, "-narrow"), (140, "-wide")]  # noqa: RUF012 (Textual's declaration)
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall"), (36, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         Binding("enter", "focus_prompt", "Go to the prompt box.", show=False),
     ]
 
-    DEFAULT_CSS = """
-    ScopeScreen {
-        layout: vertical;
-        & #stage { height: 1fr; }
-        & TokenTable { display: none; width: 1fr; }
-        &.-tokens TokenTable { display: block; }
-        &.-tokens.-wide TokenTable { width: 60; border-left: solid $foreground 20%; }
-        &.-tokens.-narrow Conversation, &.-tokens.-slim Conversation { display: none; }
-        & #strip, & PhaseLine, & Counters, & Plot { background: $surface; }
-        & #strip { height: 1; }
-        & #legend { width: auto; padding: 0 0 0 1; color: $text-muted; }
-        &.-slim #legend { display: none; }
-        & #prompt-line { height: auto; padding: 1 1 0 1; }
-        &.-short #prompt-line { padding: 0 1; }
-        & #prompt-sign { width: 2; }
-    }
-    """
+    DEFAULT_CSS = ARRANGEMENT
 
     def __init__(
         self, options: ScopeOptions, link: EngineLink, history: History, congested: Callable[[], bool]
@@ -129,9 +115,8 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         from .reading import Reading
 
         reading = Reading()
-        await reading.mount(self.query_one("#stage"))
+        await self.query_one("#stage").mount(reading)
         self._face.reading = reading
-        self._face.legend.update(reading.legend)
         if self._waiting_prompt is not None:
             reading.conversation.add_user(self._waiting_prompt)
         self._face.all()
@@ -427,7 +412,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         shown = not self.has_class("-tokens")
         self.set_class(shown, "-tokens")
         if self._face.reading is not None and shown:
-            self._face.reading.tokens.show(self.session.run)
+            self._face.reading.tokens_shown(self.session.run)
         self._face.all()
 
     def action_copy(self) -> None:

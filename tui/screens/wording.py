@@ -1,9 +1,14 @@
 """What the screen says in whole sentences."""
 
+from typing import TYPE_CHECKING
+
 from ...backends.events import Failed, Finished
 from .. import numbers
 from ..options import ScopeOptions
 from ..session import Phase, Session
+
+if TYPE_CHECKING:
+    from ...metrics.run import Run
 
 
 def answer_note(ended: Finished | Failed, tokens: int) -> str:
@@ -29,6 +34,13 @@ def settings_note(options: ScopeOptions) -> str:
     """Return what is in force from now on."""
     facts = numbers.sampling_facts(options.sampling.temp, options.sampling.seed)
     return f"From the next prompt on: {', '.join(facts)}."
+
+
+def thinking_words(run: "Run") -> str:
+    """Return how long a run has thought: ``thought for 2.3 s · 143 tokens``; ``thinking for …`` while it does."""
+    going_on = run.end is None and bool(run.thinking[-1])
+    verb = "thinking" if going_on else "thought"
+    return f"{verb} for {numbers.seconds(run.thinking_ns)} · {_tokens(run.thinking_tokens)}"
 
 
 def failure_hint(session: Session) -> str:

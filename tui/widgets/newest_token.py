@@ -1,11 +1,19 @@
 """The newest token with its time, in the strip under the text."""
 
+from typing import TYPE_CHECKING
+
 from ...backends.text import visible
 from .. import numbers
+from ..lens import Lens
 from ..session import Session
 from .cells import Cells, Row, clip, row_width
 
+if TYPE_CHECKING:
+    from ...metrics.run import Run
+
 _PIECE_CELLS = 24
+NEWEST_CELLS = 46
+"""What the widget needs, its padding included."""
 _MARKS = (("   ", ""), ("▲  ", "warn"), ("▲▲ ", "warn"), ("▲▲▲", "bad"))
 
 
@@ -14,24 +22,37 @@ def quoted(piece: bytes) -> str:
     return f'"{visible(piece.decode("utf-8", "backslashreplace"))}"'
 
 
-def newest_row(session: Session) -> Row:
-    """Return number, text and time of the newest token; nothing before the first one."""
+def newest_row(session: Session, lens: Lens) -> Row:
+    """Return number and text of the newest token, and what the lens tells of it; nothing before the first one."""
     run = session.run
     if run is None or run.token_count == 0:
         return ()
     number = run.token_count
     piece = quoted(run.piece(number - 1)) if not run.control[-1] else "end of turn"
-    times = run.token_times
-    taken = numbers.milliseconds(None if number < 2 else int(times[-1] - times[-2]))
+    told, degree = _told(run, lens)
     text = clip(piece, _PIECE_CELLS)
-    mark, role = _MARKS[run.last_pace]
+    mark, role = _MARKS[degree]
     pad = " " * (_PIECE_CELLS - row_width(((text, ""),)))
     return (
         (f"{pad}#{number:,} ", "dim"),
         (text, "strong"),
-        (f" {taken:>8} ", role),
+        (f" {told:>8} ", role),
         (mark, role),
     )
+
+
+def _told(run: "Run", lens: Lens) -> tuple[str, int]:
+    """Return what the lens tells of the newest token, and its degree."""
+    from ..conversation.marks import degree, marks_of  # numpy comes after the first frame
+    from ..inspection import inspect_token
+
+    token = inspect_token(run, run.token_count)
+    told = {
+        Lens.TIME: numbers.milliseconds(token.gap_ns),
+        Lens.PROBABILITY: numbers.percent(token.chance),
+        Lens.ENTROPY: numbers.MISSING if token.entropy_bits is None else f"{token.entropy_bits:.1f} bits",
+    }
+    return told[lens], degree(int(marks_of(run, run.token_count - 1)[0]), lens)
 
 
 class NewestToken(Cells):
@@ -41,9 +62,9 @@ class NewestToken(Cells):
     NewestToken { padding: 0 1; }
     """
 
-    def show(self, session: Session) -> None:
-        """Draw the newest token."""
+    def show(self, session: Session, lens: Lens) -> None:
+        """Draw the newest token through a lens."""
         width = self.content_size.width
-        row = newest_row(session)
+        row = newest_row(session, lens)
         fits = row_width(row) <= width
         self.show_rows([((" " * (width - row_width(row)), ""), *row) if fits else row[1:]])

@@ -1,5 +1,6 @@
 """The widget in a small app."""
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -10,13 +11,25 @@ from textual.geometry import Offset
 from textual.selection import Selection
 
 from decodescope.tui.conversation.fragment import Fragment
-from decodescope.tui.conversation.legend import legend
+from decodescope.tui.conversation.marks import pack
 from decodescope.tui.conversation.view import Conversation
+from decodescope.tui.lens import Lens
 
 WIDTH, HEIGHT = 40, 12
 
 
 class Host(App[None]):
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int | str] = []
+        """Steps as numbers, picked tokens as text."""
+
+    def on_conversation_stepped(self, message: Conversation.Stepped) -> None:
+        self.asked.append(message.step)
+
+    def on_conversation_picked(self, message: Conversation.Picked) -> None:
+        self.asked.append(str(message.index))
+
     def compose(self) -> ComposeResult:
         yield Conversation()
 
@@ -109,7 +122,7 @@ async def test_tokens_are_tinted_and_told_apart_without_colour() -> None:
         app.view.append(
             [Fragment(index, word, index - 1) for index, word in enumerate(["zero", "one", "two", "six"], 1)]
         )
-        app.view.append([Fragment(5, "\nhm", 0, thinking=True), Fragment(6, "mm", 3, thinking=True)])
+        app.view.append([Fragment(5, "hm", 0, thinking=True), Fragment(6, "mm", 3, thinking=True)])
         await pilot.pause()
         told = {}
         for word in ("zero", "one", "two", "six", "mm"):
@@ -123,15 +136,15 @@ async def test_tokens_are_tinted_and_told_apart_without_colour() -> None:
             "six": (False, True, True),
             "mm": (False, True, True),
         }
-        assert screen_rows(app)[1] == "┊ hmmm"
+        assert screen_rows(app)[2] == "┊ hmmm"
 
 
-async def test_new_tints() -> None:
+async def test_new_marks() -> None:
     app = Host()
     async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
         app.view.append(fragments(["one", "two"]))
         await pilot.pause()
-        app.view.retint(np.array([0, 3], dtype=np.int8))
+        app.view.mark_again(np.array([0, 3], dtype=np.uint8))
         await pilot.pause()
         style = segment_of(app, "two").style
         assert style is not None
@@ -410,5 +423,269 @@ async def test_widths_from_one_cell() -> None:
             assert all(strip.cell_length == width for strip in app.screen._compositor.render_strips())
 
 
-def test_the_legend_names_every_tint() -> None:
-    assert legend().plain == "slow ≥ 1.5×  slower ≥ 3×  slowest ≥ 10×  the median time per token"
+async def test_a_disturbed_token_is_told_by_more_than_its_colour() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        slow, disturbed = 1, 1 | int(pack([0], [True], [math.nan], [math.nan])[0])
+        app.view.append([Fragment(1, "slow", slow), Fragment(2, "taken", disturbed)])
+        await pilot.pause()
+        styles = [segment_of(app, word).style for word in ("slow", "taken")]
+        assert [(bool(style and style.underline), bool(style and style.italic)) for style in styles] == [
+            (True, False),
+            (True, True),
+        ]
+        app.view.lens = Lens.ENTROPY
+        await pilot.pause()
+        assert segment_of(app, "slow").text.startswith("  slowtaken ")
+
+
+async def test_another_lens_repaints_what_is_in_view_and_lays_nothing_out() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        view = app.view
+        # Every third token is slow, every fifth unlikely.
+        count = 100_000
+        marks = pack(
+            np.arange(count) % 3 == 0,
+            np.zeros(count, dtype=bool),
+            np.where(np.arange(count) % 5 == 0, np.log(0.1), np.log(0.9)),
+            np.full(count, 0.1),
+        ).tolist()
+        view.append(Fragment(index, " word", mark) for index, mark in enumerate(marks, start=1))
+        await pilot.pause()
+        for lens in (Lens.PROBABILITY, Lens.ENTROPY, Lens.TIME, Lens.PROBABILITY):
+            laid_out, painted = view.lines_laid_out, view.lines_painted
+            view.lens = lens
+            await pilot.pause()
+            assert view.lines_laid_out == laid_out
+            assert 0 < view.lines_painted - painted <= HEIGHT
+        style = segment_of(app, "word").style
+        assert style is not None
+        assert not style.underline
+        underlined = [segment for strip in app.screen._compositor.render_strips() for segment in strip]
+        assert any(segment.style and segment.style.underline and segment.text == " word" for segment in underlined)
+
+
+THOUGHT = [
+    Fragment(index, piece, 0, thinking=True) for index, piece in enumerate(["<think>", "hm", " well", "</think>"], 1)
+]
+
+
+async def test_reasoning_stands_apart_without_its_tags() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        app.view.add_user("why")
+        app.view.begin_answer()
+        app.view.append([*THOUGHT, Fragment(5, "\n\n", 0), Fragment(6, "Because", 0)])
+        app.view.end_answer()
+        await pilot.pause()
+        assert screen_rows(app)[2:6] == ["┊ hm well", "", "  Because", ""]
+        assert app.view.answer_text == "Because"
+
+
+async def test_an_empty_thought_is_none() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        app.view.append([Fragment(1, "<think>\n\n", 0, thinking=True), Fragment(2, "</think>", 0, thinking=True)])
+        app.view.append([Fragment(3, "Because", 0)])
+        await pilot.pause()
+        assert [row for row in screen_rows(app) if row] == ["  Because"]
+
+
+async def test_reasoning_folds_into_one_line_and_unfolds() -> None:
+    app = Host()
+    async with app.run_test(size=(50, HEIGHT)) as pilot:
+        app.view.add_user("why")
+        app.view.append(THOUGHT)
+        app.view.tell_thought("thinking for 0.1 s · 2 tokens")
+        app.view.fold(True)
+        await pilot.pause()
+        assert screen_rows(app)[2] == "▸ thinking for 0.1 s · 2 tokens · f9 unfolds"
+        app.view.append([Fragment(5, "Because", 0)])
+        app.view.tell_thought("thought for 2.3 s · 143 tokens")
+        app.view.end_answer()
+        await pilot.pause()
+        assert screen_rows(app)[2:5] == ["▸ thought for 2.3 s · 143 tokens · f9 unfolds", "", "  Because"]
+        app.view.add_user("again")
+        app.view.append(THOUGHT)
+        app.view.tell_thought("thought for 1.0 s · 2 tokens")
+        await pilot.pause()
+        # The next thought is folded too, and the first one keeps its words.
+        assert [row for row in screen_rows(app) if row.startswith("▸")] == [
+            "▸ thought for 2.3 s · 143 tokens · f9 unfolds",
+            "▸ thought for 1.0 s · 2 tokens · f9 unfolds",
+        ]
+        app.view.fold(False)
+        await pilot.pause()
+        assert [row for row in screen_rows(app) if row.startswith("┊")] == ["┊ hm well"] * 2
+
+
+async def test_a_folded_thought_shows_its_newest_text_while_it_lasts() -> None:
+    app = Host()
+    async with app.run_test(size=(80, HEIGHT)) as pilot:
+        app.view.fold(True)
+        app.view.append([Fragment(1, "x" * 99 + "\nnow \x1b[2J[b]你好", 0, thinking=True)])
+        app.view.tell_thought("thinking for 1.0 s · 1 token")
+        await pilot.pause()
+        assert screen_rows(app)[0] == "▸ thinking for 1.0 s · 1 token · f9 unfolds  now ␛[2J[b]你好"
+        app.view.append([Fragment(2, " and so on and so forth", 0, thinking=True)])
+        app.view.tell_thought("thinking for 1.5 s · 2 tokens")
+        await pilot.pause()
+        assert screen_rows(app)[0].endswith("f9 unfolds  …2J[b]你好 and so on and so forth")
+        assert app.view.lines_painted <= 4
+        app.view.end_answer()
+        app.view.tell_thought("thought for 1.5 s · 2 tokens")
+        await pilot.pause()
+        assert screen_rows(app)[0].endswith("f9 unfolds")
+
+
+async def test_folding_keeps_what_the_reader_reads() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        view = app.view
+        view.focus()
+        view.append(Fragment(index, f"hm{index} ", 0, thinking=True) for index in range(1, 3000))
+        view.append(Fragment(index, f"word{index} ", 0) for index in range(3000, 6000))
+        await pilot.pause()
+        await pilot.press(*["pageup"] * 3)
+        await pilot.pause()
+        word = top_line(app).split()[0]
+        assert not view.following
+        view.fold(True)
+        await pilot.pause()
+        assert top_line(app).split()[0] == word
+        view.fold(False)
+        await pilot.pause()
+        assert top_line(app).split()[0] == word
+        await pilot.press("home", "pagedown")
+        await pilot.pause()
+        before = view.lines_laid_out
+        view.fold(True)
+        await pilot.pause()
+        # What was read is in the folded line now.
+        assert top_line(app).startswith("▸")
+        assert view.lines_laid_out - before < 5 * HEIGHT
+        view.append(Fragment(index, f"word{index} ", 0) for index in range(6000, 6400))
+        await pilot.pause()
+        assert top_line(app).startswith("▸")
+
+
+async def test_a_folded_thought_that_grows_costs_nothing_to_lay_out() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        view = app.view
+        view.fold(True)
+        for start in range(1, 20_000, 100):
+            view.append(Fragment(index, " hm", 0, thinking=True) for index in range(start, start + 100))
+        await pilot.pause()
+        assert view.lines_laid_out < 10
+        assert view.following
+        view.append([Fragment(20_001, "So", 0)])
+        await pilot.pause()
+        assert "  So" in screen_rows(app)
+        view.fold(False)
+        await pilot.pause()
+        assert "  So" in screen_rows(app)
+        assert view.following
+
+
+def marked(app: Host) -> list[str]:
+    """What is drawn in reverse, and the rows that are marked in the margin."""
+    reverse = [
+        segment.text
+        for strip in app.screen._compositor.render_strips()
+        for segment in strip
+        if segment.style and segment.style.reverse
+    ]
+    return [*reverse, *(row for row in screen_rows(app) if row.startswith("❯"))]
+
+
+async def test_the_token_that_is_looked_at() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        app.view.append(fragments(["The", " sky", "", "🦙", " blue"]))
+        await pilot.pause()
+        app.view.inspect(2, hold=True)
+        await pilot.pause()
+        assert marked(app) == [" sky", "❯ The sky🦙 blue"]
+        # The third token held the first bytes of the fourth one's character.
+        app.view.inspect(3, hold=True)
+        await pilot.pause()
+        assert marked(app)[0] == "🦙"
+        app.view.inspect(6, hold=True)
+        await pilot.pause()
+        assert marked(app) == []
+        app.view.inspect(None)
+        await pilot.pause()
+        assert marked(app) == []
+
+
+async def test_the_token_that_is_looked_at_stays_in_view() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        view = app.view
+        view.append(fragments(f"word{number} " for number in range(1, 60_001)))
+        await pilot.pause()
+        await pilot.resize_terminal(WIDTH + 7, HEIGHT)
+        newest = 60_000
+        for index in (30_000, 29_990, 1, 60_000, 44_444):
+            view.inspect(index, hold=True)
+            await pilot.pause()
+            assert marked(app)[0] == f"word{index} "
+            view.append(Fragment(newest := newest + 1, "more ", 0) for _ in range(100))
+            await pilot.pause()
+            assert marked(app)[0] == f"word{index} "
+        while not view._document.settled:
+            await pilot.pause(0.01)
+        await pilot.pause()
+        assert marked(app)[0] == "word44444 "
+        await pilot.resize_terminal(WIDTH, HEIGHT)
+        await pilot.pause()
+
+
+async def test_a_token_in_a_folded_thought_is_its_line() -> None:
+    app = Host()
+    async with app.run_test(size=(60, HEIGHT)) as pilot:
+        app.view.append([*THOUGHT, Fragment(5, "Because", 0)])
+        app.view.tell_thought("thought for 1.0 s · 4 tokens")
+        app.view.fold(True)
+        app.view.inspect(3, hold=True)
+        await pilot.pause()
+        assert marked(app) == ["thought for 1.0 s · 4 tokens · f9 unfolds"]
+        app.view.fold(False)
+        await pilot.pause()
+        assert marked(app)[0] == " well"
+
+
+async def test_walking_keys_and_clicks() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        view = app.view
+        view.focus()
+        view.add_user("why")
+        view.append(fragments(["The", " 你好", " sky\n\n", "is", " blue"]))
+        view.end_answer("stopped")
+        await pilot.pause()
+        await pilot.press("left", "right", "up", "down", "home", "end")
+        await pilot.click(Conversation, offset=(3, 2))
+        assert app.asked == []
+        view.walking = True
+        await pilot.press("left", "right", "home", "end")
+        await pilot.pause()
+        assert app.asked == [-1, 1, "1", "None"]
+        app.asked.clear()
+        for offset in ((2, 2), (6, 2), (9, 2), (30, 2), (4, 4)):
+            await pilot.click(Conversation, offset=offset)
+        # Not the user's text, the empty row below it, the note or what is below that.
+        for offset in ((3, 0), (3, 1), (3, 5), (3, 9)):
+            await pilot.click(Conversation, offset=offset)
+        await pilot.pause()
+        assert app.asked == ["1", "2", "2", "3", "5"]
+        app.asked.clear()
+        view.inspect(5, hold=True)
+        await pilot.press("up")
+        view.inspect(2, hold=True)
+        await pilot.press("down", "up")
+        await pilot.pause()
+        # The third token wrote the empty row between them; nothing of the answer stands above its first row.
+        assert app.asked == ["3", "3"]

@@ -7,17 +7,20 @@ from rich.cells import cell_len
 from rich.style import Style
 
 from decodescope.tui.conversation.layout import Document
+from decodescope.tui.conversation.marks import LOOKS, looks
 from decodescope.tui.conversation.paint import BAR_CELLS, Palette, paint, plain_text
-from decodescope.tui.conversation.turns import Speaker
+from decodescope.tui.conversation.turns import WRITTEN, Speaker
+from decodescope.tui.lens import Lens
 
 PLAIN = Style()
 PALETTE = Palette(
     speakers=dict.fromkeys(Speaker, PLAIN),
-    answer=[PLAIN] * 8,
+    written=dict.fromkeys(WRITTEN, [PLAIN] * LOOKS),
+    looks=looks(Lens.TIME),
     bars=dict.fromkeys(Speaker, PLAIN),
-    thinking_bar=PLAIN,
     label=PLAIN,
     selected=PLAIN,
+    inspected=PLAIN,
 )
 FAMILY = "👩\u200d👩\u200d👧"
 
@@ -243,3 +246,81 @@ def test_a_new_width_costs_what_is_looked_at() -> None:
     document.lay_out_end(40)
     assert document.lines_laid_out - before < 1000
     assert not document.settled
+
+
+def test_a_folded_turn_takes_one_row() -> None:
+    document = Document(20)
+    document.begin(Speaker.USER)
+    document.extend("why")
+    thought = document.begin(Speaker.THOUGHT)
+    document.extend("one two three\n" * 2000)
+    document.begin(Speaker.MODEL)
+    document.extend("because")
+    unfolded = rows(document)
+    before = document.lines_laid_out
+    document.fold(thought, True)
+    thought.words = "thought for 2.3 s"
+    assert document.settled
+    assert [row.rstrip() for row in rows(document)] == [f"{'why':17}you", "", "thought for 2.3 s", "", "because"]
+    document.set_width(30)
+    document.lay_out_more(1_000_000)
+    document.set_width(20)
+    document.lay_out_more(1_000_000)
+    # What is folded is never laid out: only the two other turns were, twice.
+    assert document.lines_laid_out - before <= 4
+    document.fold(thought, False)
+    document.lay_out_more(1_000_000)
+    assert document.settled
+    assert rows(document) == unfolded
+
+
+@pytest.mark.parametrize("at", [0, 5_000, 40_000])
+def test_a_turn_that_grows_while_it_is_folded(at: int) -> None:
+    text = "some words and more of them\n" * 2_000
+    whole = laid_out(text, 33)
+    document = laid_out(text[:at], 33)
+    (turn,) = document.turns
+    document.fold(turn, True)
+    before = document.lines_laid_out
+    for start in range(at, len(text), 999):
+        assert document.extend(text[start : start + 999]) == 0
+        assert document.height == 1
+    assert document.lines_laid_out == before
+    document.fold(turn, False)
+    document.lay_out_more(len(text) * 64)
+    assert document.settled
+    assert shape(document) == shape(whole)
+
+
+def test_places_in_a_folded_turn_are_its_row() -> None:
+    document = Document(20)
+    document.begin(Speaker.USER)
+    document.extend("why")
+    thought = document.begin(Speaker.THOUGHT)
+    document.extend("word " * 10_000)
+    place = document.place_at(1_000)
+    assert place is not None
+    character = document.place_of(thought, 30_000)
+    assert document.row_of(place) == 1_000
+    document.fold(thought, True)
+    assert document.row_of(place) == document.row_of(character) == 2
+    assert document.row_of(document.place_of(thought, 0)) == 2
+    document.fold(thought, False)
+    document.lay_out_more(1_000_000)
+    assert document.row_of(place) == 1_000
+    line = document.line(document.row_of(character))
+    assert line is not None
+    assert line.block.offset + line.start <= 30_000 < line.block.offset + line.end + 1
+
+
+def test_dropping_a_folded_turn() -> None:
+    document = Document(20)
+    document.begin(Speaker.USER)
+    document.extend("one")
+    thought = document.begin(Speaker.THOUGHT, folded=True)
+    document.extend("x" * 30_000)
+    document.set_width(10)
+    document.drop_from(thought)
+    document.lay_out_more(1000)
+    assert document.settled
+    assert document.height == 1

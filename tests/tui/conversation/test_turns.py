@@ -1,42 +1,64 @@
-from decodescope.tui.conversation.turns import THINKING, Speaker, Turn
+import numpy as np
+import pytest
+
+from decodescope.tui.conversation.turns import Speaker, Turn
+
+LOOKS = list(range(256))
 
 
 def answer() -> Turn:
     turn = Turn(Speaker.MODEL)
-    for token, (characters, tint, thinking) in enumerate(
-        [(2, 0, True), (3, 0, False), (1, 2, False), (4, 2, False), (2, 0, False)], start=1
-    ):
-        turn.mark(characters, token, tint, thinking)
+    for token, (characters, marks) in enumerate([(2, 4), (3, 0), (1, 2), (4, 2), (2, 0)], start=1):
+        turn.mark(characters, token, marks)
     return turn
 
 
-def test_runs_join_tokens_of_one_style() -> None:
-    assert list(answer().runs(0, 12)) == [(2, THINKING), (5, 0), (10, 2), (12, 0)]
+def runs(turn: Turn, start: int, end: int) -> list[tuple[int, int]]:
+    return list(turn.runs(start, end, LOOKS))
+
+
+def test_runs_join_tokens_of_one_look() -> None:
+    assert runs(answer(), 0, 12) == [(2, 4), (5, 0), (10, 2), (12, 0)]
+
+
+def test_another_lens_joins_others() -> None:
+    alike = [mark & 4 for mark in range(256)]
+    assert list(answer().runs(0, 12, alike)) == [(2, 4), (12, 0)]
 
 
 def test_runs_of_a_part() -> None:
-    assert list(answer().runs(3, 7)) == [(5, 0), (7, 2)]
-    assert list(answer().runs(6, 8)) == [(8, 2)]
+    assert runs(answer(), 3, 7) == [(5, 0), (7, 2)]
+    assert runs(answer(), 6, 8) == [(8, 2)]
 
 
 def test_runs_beyond_the_tokens_are_ordinary() -> None:
-    assert list(Turn(Speaker.MODEL).runs(0, 3)) == [(3, 0)]
+    assert runs(Turn(Speaker.MODEL), 0, 3) == [(3, 0)]
 
 
-def test_thinking_by_character() -> None:
+@pytest.mark.parametrize(("offset", "token"), [(0, 1), (1, 1), (2, 2), (9, 4), (11, 5), (12, 5), (99, 5)])
+def test_tokens_by_character(offset: int, token: int) -> None:
+    assert answer().token_at(offset) == token
+
+
+def test_characters_by_token() -> None:
+    turn = Turn(Speaker.MODEL)
+    # Tokens 3 and 4 held the first bytes of what token 5 completed; the text of token 6 came in two pieces.
+    for characters, token in [(2, 1), (1, 2), (1, 5), (3, 6), (2, 6), (4, 7)]:
+        turn.mark(characters, token, 0)
+    spans = {1: (0, 2), 2: (2, 3), 3: (3, 4), 4: (3, 4), 5: (3, 4), 6: (4, 9), 7: (9, 13), 8: (13, 13)}
+    assert {token: turn.span_of(token) for token in range(1, 9)} == spans
+    assert Turn(Speaker.MODEL).span_of(1) == (0, 0)
+    assert Turn(Speaker.MODEL).token_at(0) is None
+
+
+def test_new_marks() -> None:
     turn = answer()
-    assert [turn.is_thinking(offset) for offset in (0, 1, 2, 11, 12)] == [True, True, False, False, False]
-    assert not Turn(Speaker.MODEL).is_thinking(0)
+    turn.mark_again(np.array([3, 1, 0, 0], dtype=np.uint8))
+    assert runs(turn, 0, 12) == [(2, 3), (5, 1), (12, 0)]
 
 
-def test_new_tints_keep_the_thinking() -> None:
+def test_tokens_can_be_added_after_new_marks() -> None:
     turn = answer()
-    turn.retint([3, 1, 0, 0])
-    assert list(turn.runs(0, 12)) == [(2, 3 | THINKING), (5, 1), (12, 0)]
-
-
-def test_tokens_can_be_added_after_new_tints() -> None:
-    turn = answer()
-    turn.retint([0] * 5)
-    turn.mark(1, 6, 1, False)
-    assert list(turn.runs(2, 13)) == [(12, 0), (13, 1)]
+    turn.mark_again(np.zeros(5, dtype=np.uint8))
+    turn.mark(1, 6, 1)
+    assert runs(turn, 2, 13) == [(12, 0), (13, 1)]

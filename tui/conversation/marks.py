@@ -1,0 +1,78 @@
+"""What all lenses know of a token, packed into one byte, so that another lens needs no look at the tokens.
+
+========  =====================================================================
+bits 0-1  its time: 0 ordinary, 1 to 3 as ``metrics.pace.Pace``
+bit 2     its time is known to have been lost to something other than the model
+bit 3     its probability was computed
+bits 4-5  how unlikely it was: 0 not, 1 to 3 below each of ``PROBABILITIES``
+bits 6-7  how unsure the model was: 0 not, 1 to 3 from each of ``ENTROPIES`` on
+========  =====================================================================
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from ...metrics.disturbance import Cause
+from ...metrics.run import Run
+from ..lens import Lens
+from .turns import Marks
+
+PROBABILITIES = (0.2, 0.05, 0.01)
+"""A token below each of these is of degree 1, 2, 3."""
+ENTROPIES = (4.0, 5.0, 6.0)
+"""Bits; from each of these on a token is of degree 1, 2, 3. 4 bits: as unsure as between 16 equally likely tokens."""
+
+_DISTURBED = 1 << 2
+_COMPUTED = 1 << 3
+_SHIFTS = {Lens.TIME: 0, Lens.PROBABILITY: 4, Lens.ENTROPY: 6}
+
+LOOKS = 8
+"""How many ways a token may look through one lens: degree, plus ``DISTURBED_LOOK``."""
+DISTURBED_LOOK = 4
+
+
+def pack(paces: npt.ArrayLike, disturbed: npt.ArrayLike, logprobs: npt.ArrayLike, entropies: npt.ArrayLike) -> Marks:
+    """Return the marks of tokens; all shape (n,). ``logprobs``: natural; ``entropies``: nats; NaN is "not computed"."""
+    logprobs, entropies = np.asarray(logprobs, np.float64), np.asarray(entropies, np.float64)
+    computed = ~np.isnan(logprobs)
+    with np.errstate(invalid="ignore"):
+        unlikely = sum((logprobs < np.log(limit)).astype(np.uint8) for limit in PROBABILITIES)
+        unsure = sum((entropies >= limit * np.log(2)).astype(np.uint8) for limit in ENTROPIES)
+    packed = np.asarray(paces).astype(np.uint8)
+    packed |= np.asarray(disturbed).astype(np.uint8) * np.uint8(_DISTURBED)
+    packed |= computed.astype(np.uint8) * np.uint8(_COMPUTED)
+    packed |= np.asarray(unlikely, np.uint8) << np.uint8(4)
+    packed |= np.asarray(unsure, np.uint8) << np.uint8(6)
+    return packed
+
+
+def degree(marks: int, lens: Lens) -> int:
+    """Return 0 for an ordinary token, 1 to 3 for one that departs from that."""
+    return marks >> _SHIFTS[lens] & 3
+
+
+def is_disturbed(marks: int) -> bool:
+    """Whether the token's time is known to have been lost."""
+    return bool(marks & _DISTURBED)
+
+
+def is_computed(marks: int) -> bool:
+    """Whether the token's probability was computed."""
+    return bool(marks & _COMPUTED)
+
+
+def looks(lens: Lens) -> list[int]:
+    """Return the look of every possible marks through a lens."""
+    return [
+        degree(marks, lens) | (DISTURBED_LOOK if lens is Lens.TIME and is_disturbed(marks) else 0)
+        for marks in range(256)
+    ]
+
+
+def marks_of(run: Run, first: int = 0, last: int | None = None) -> Marks:
+    """Return the marks of the tokens at ``first``…``last`` (from 0; ``None``: to the newest)."""
+    part = slice(first, last)
+    causes = run.causes[part]
+    disturbed = (causes != Cause.NONE) & (causes != Cause.UNKNOWN)
+    likelihood = run.likelihood
+    return pack(run.paces[part], disturbed, likelihood.logprobs[part], likelihood.entropies[part])

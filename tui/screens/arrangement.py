@@ -1,0 +1,29 @@
+"""Where everything on the scope's screen stands, by the width and the height of the terminal."""
+
+ARRANGEMENT = """
+ScopeScreen {
+    layout: vertical;
+    & #stage { height: 1fr; }
+    & Reading { layout: vertical; }
+    & #details, & TokenTable, & Inspector { display: none; }
+    & #details { width: 1fr; height: auto; }
+    &.-tokens #details, &.-inspects #details { display: block; }
+    &.-tokens #details { height: 1fr; }
+    &.-tokens TokenTable { display: block; width: 1fr; height: 1fr; }
+    &.-tokens.-narrow Conversation, &.-tokens.-slim Conversation { display: none; }
+    &.-inspects Inspector { display: block; height: 8; }
+    &.-inspects.-short Inspector { height: 4; }
+    &.-inspects.-short Plot, &.-inspects.-tall Plot { display: none; }
+    &.-wide Reading { layout: horizontal; }
+    &.-wide #details { width: 74; height: 1fr; border-left: solid $foreground 20%; }
+    &.-wide.-inspects Inspector { height: 1fr; }
+    &.-wide.-inspects.-tokens Inspector { height: 17; }
+    &.-wide.-inspects Plot { display: block; }
+    & #strip, & PhaseLine, & Counters, & Plot { background: $surface; }
+    & #strip { height: 1; }
+    & #legend { width: auto; padding: 0 0 0 1; color: $text-muted; }
+    & #prompt-line { height: auto; padding: 1 1 0 1; }
+    &.-short #prompt-line { padding: 0 1; }
+    & #prompt-sign { width: 2; }
+}
+"""

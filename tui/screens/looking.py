@@ -1,0 +1,50 @@
+"""How the tokens are looked at: the keys for the lens, the inspector and the reasoning."""
+
+from typing import TYPE_CHECKING
+
+from ..engine_link import EngineLink
+from ..session import Session
+from .face import Face
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from .reading import Reading
+
+    _Base = Screen[None]
+else:
+    _Base = object
+
+
+class Looking(_Base):
+    """A part of the scope's screen; the engine computes what is looked at, and only that."""
+
+    session: Session
+    _face: Face
+    _link: EngineLink
+
+    def action_lens(self) -> None:
+        """Tint and tell the tokens by something else."""
+        if (reading := self._face.reading) is not None:
+            reading.look_through(reading.lens.following)
+            self._ask_for_facts(reading)
+
+    def action_inspect(self) -> None:
+        """Show one token in full, and walk from token to token; or no longer."""
+        if (reading := self._face.reading) is not None:
+            reading.inspect(not reading.inspecting)
+            self.set_class(reading.inspecting, "-inspects")
+            if reading.inspecting:
+                (reading.conversation if reading.conversation.display else reading.tokens).focus()
+            self._ask_for_facts(reading)
+
+    def _ask_for_facts(self, reading: "Reading") -> None:
+        if reading.needs_facts != self.session.probabilities:
+            self.session.probabilities = reading.needs_facts
+            self._link.probabilities(reading.needs_facts)
+        self._face.all()
+
+    def action_fold(self) -> None:
+        """Show what the model thought in one line, or in full."""
+        if (reading := self._face.reading) is not None:
+            reading.conversation.fold(not reading.conversation.folded)

@@ -1,0 +1,154 @@
+"""One token with everything that is known about it."""
+
+import math
+import textwrap
+from collections.abc import Sequence
+
+from ...backends.token_facts import Alternative, Scheduling
+from ...metrics.run import Run
+from .. import numbers
+from ..inspection import Inspection, inspect_token
+from ..token_text import fitted, hexadecimal, token_sign
+from .cells import Cells, Row, clip, row_width
+
+NOT_COMPUTED = "not computed; f3 or an open inspector computes them from the next token on"
+
+_LABEL_CELLS = 8
+_GAP_CELLS = 2
+_SIDE_BY_SIDE = 72
+_LEFT_SHARE = 0.58
+_PERCENT_CELLS = 8
+_PIECE_CELLS = 14
+
+
+def inspector_rows(token: Inspection | None, width: int, height: int) -> list[Row]:
+    """Return at most ``height`` lines about a token: facts and alternatives side by side where there is room."""
+    if token is None:
+        return [(("no token yet", "dim"),)]
+    if width < _SIDE_BY_SIDE:
+        facts = [_title(token, width), *_facts(token, width), *_bytes(token, width, "bytes")]
+        return [*facts, (), *_likely(token, width)][:height]
+    left = int(width * _LEFT_SHARE)
+    right = width - left - _GAP_CELLS
+    facts = [_title(token, left), *_facts(token, left)]
+    beside = [*_likely(token, right), *_bytes(token, right, "")]
+    rows: list[Row] = []
+    for number in range(min(max(len(facts), len(beside)), height)):
+        row = facts[number] if number < len(facts) else ()
+        other = beside[number] if number < len(beside) else ()
+        pad = " " * (left + _GAP_CELLS - row_width(row)) if other else ""
+        rows.append((*row, (pad, ""), *other))
+    return rows
+
+
+def _facts(token: Inspection, width: int) -> list[Row]:
+    """The lines on time and cause, the most important first."""
+    since = f"{token.since_ns / 1e9:,.3f} s in"
+    lines: list[Row] = []
+    for label, text in (
+        ("time", f"{numbers.milliseconds(token.gap_ns)} · {numbers.times(token.medians)} median · {since}"),
+        ("why", token.why),
+        ("split", _split(token)),
+        ("system", _system(token)),
+    ):
+        lines += _labelled(label, textwrap.wrap(text, max(width - _LABEL_CELLS, 8)), width)
+    return lines
+
+
+def _labelled(label: str, lines: Sequence[str], width: int) -> list[Row]:
+    return [
+        ((f"{'' if number else label:<{_LABEL_CELLS}}", "dim"), (clip(line, width - _LABEL_CELLS), ""))
+        for number, line in enumerate(lines)
+    ]
+
+
+def _bytes(token: Inspection, width: int, label: str) -> list[Row]:
+    room = width - (_LABEL_CELLS if label else 0)
+    name = f" · id {token.id}"
+    text = hexadecimal(token.piece, max(room - len(name), 4)) + name
+    return _labelled(label, [text], width) if label else [((clip(text, width), "dim"),)]
+
+
+def _title(token: Inspection, width: int) -> Row:
+    number = f"#{token.index:,} "
+    kind = " control" if token.control else " thinking" if token.thinking else ""
+    room = max(width - len(number) - len(kind), 1)
+    return ((number, "dim"), (fitted(token_sign(token.piece), room).rstrip(" "), "strong"), (kind, "dim"))
+
+
+def _split(token: Inspection) -> str:
+    cost = None if token.probability is None else token.probability.cost_ns
+    parts = [
+        f"decode {_ms(token.decode_ns)}",
+        f"sample {_ms(token.sample_ns)}",
+        *([] if cost is None else [f"chances {_ms(cost)}"]),
+        f"rest {_ms(token.rest_ns)} ms",
+    ]
+    return " · ".join(parts)
+
+
+def _ms(ns: int | None) -> str:
+    return numbers.MISSING if ns is None else f"{ns / 1e6:,.1f}"
+
+
+def _system(token: Inspection) -> str:
+    facts = token.facts
+    parts = [
+        _counted(facts.involuntary_switches, "pre-emption"),
+        f"waited {_ms(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
+        *_faults(facts),
+        f"cpu {_ms(facts.cpu_ns)} ms" if facts.cpu_ns is not None else "",
+        _counted(facts.voluntary_switches, "sleep") if facts.voluntary_switches else "",
+    ]
+    return " · ".join(part for part in parts if part) or numbers.MISSING
+
+
+def _faults(facts: Scheduling) -> list[str]:
+    if facts.major_faults == 0 and facts.minor_faults == 0:
+        return ["no page faults"]
+    return [_counted(facts.major_faults, "disk fault"), _counted(facts.minor_faults, "page fault")]
+
+
+def _counted(number: int | None, what: str) -> str:
+    return "" if number is None else f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _likely(token: Inspection, width: int) -> list[Row]:
+    """The lines on the probability of the token, and of what could have come instead."""
+    facts, chance, entropy = token.probability, token.chance, token.entropy_bits
+    if facts is None or chance is None or entropy is None:
+        lines = textwrap.wrap(f"probability, rank, entropy: {numbers.MISSING} {NOT_COMPUTED}", max(width, 8))
+        return [((line, "dim"),) for line in lines]
+    words = f"{numbers.percent(chance)} · rank {facts.rank:,} · entropy {entropy:.1f} bits"
+    if len(words) > width:
+        words = words.replace("entropy ", "")
+    return [((clip(words, width), "strong"),), *(_alternative(one, token.id, width) for one in facts.top)]
+
+
+def _alternative(alternative: Alternative, chosen: int, width: int) -> Row:
+    share = math.exp(alternative.logprob)
+    piece = max(min(_PIECE_CELLS, width - 4 - _PERCENT_CELLS), 1)
+    bar = max(width - 4 - piece - _PERCENT_CELLS, 0)
+    filled = min(round(share * bar), bar)
+    taken = alternative.id == chosen
+    return (
+        ("▸ " if taken else "  ", "accent"),
+        (fitted(token_sign(alternative.piece), piece), "strong" if taken else ""),
+        (" " + "█" * filled, "accent" if taken else "dim"),
+        ("░" * (bar - filled), "track"),
+        (f" {numbers.percent(share):>{_PERCENT_CELLS}}", "strong" if taken else ""),
+    )
+
+
+class Inspector(Cells):
+    """As many lines as the screen gives it."""
+
+    DEFAULT_CSS = """
+    Inspector { padding: 0 1; background: $surface; }
+    """
+
+    def show(self, run: Run | None, index: int | None) -> None:
+        """Draw the token ``index`` (from 1) of a run; ``None``: there is none."""
+        token = None if run is None or index is None else inspect_token(run, index)
+        width, height = self.content_size
+        self.show_rows(inspector_rows(token, width, height))
