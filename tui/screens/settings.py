@@ -55,6 +55,7 @@ class SettingsScreen(ModalScreen[ScopeOptions | None]):
         }
         & #about, & #status { height: 2; padding: 0 1; }
         & #about { color: $text-muted; }
+        & #status.-wrong { color: $text-error; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
