@@ -10,7 +10,8 @@ from decodescope.backends.text import visible
 from decodescope.tui.options import ScopeOptions
 from decodescope.tui.screens.settings import SettingsScreen
 from decodescope.tui.session import Phase
-from decodescope.tui.widgets.field import Area, Field
+from decodescope.tui.widgets.area import Area
+from decodescope.tui.widgets.field import Field
 from decodescope.tui.widgets.header import Header
 from decodescope.tui.widgets.phase_line import PhaseLine
 
