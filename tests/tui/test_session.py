@@ -169,7 +169,7 @@ def test_changed_settings_hold_from_the_next_request_on() -> None:
     assert (again.sampling.seed, again.max_tokens, again.stop) == (7, 5, ("END",))
     assert again.messages == (Message("system", "new"), Message("user", "one"))
     made.configure(sampling=Sampling(), max_tokens=-1, stop=(), system=None)
-    assert made.ask("two").messages[0] == Message("user", "one")
+    assert made.ask("two").messages == (Message("user", "two"),)
 
 
 def test_without_a_model_it_waits_for_the_choice() -> None:
