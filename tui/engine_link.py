@@ -1,11 +1,13 @@
 """The engine that the scope talks to, and the reader of its events."""
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ..backends.contract import Backend
-from ..backends.events import Event, ModelReady
+from ..backends.events import Event, Failed, ModelReady
 from ..backends.requests import EngineSettings, Request
+from ..models.errors import ModelError
 from .feed import Feed
 
 if TYPE_CHECKING:
@@ -25,12 +27,20 @@ class EngineLink:
         self._backend: Backend | None = None
         self._feed: Feed | None = None
 
-    def start(self, model: "Source", settings: EngineSettings, on_readable: Callable[[], None]) -> None:
-        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something. Raises OSError
-        when there can be no process, and ModelError when the model cannot have a cache of the types asked for."""
+    def start(self, model: "Source", settings: EngineSettings, on_readable: Callable[[], None]) -> Failed | None:
+        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something.
+
+        Returns why there can be none: no process, or a model that cannot have a cache of the types asked for.
+        """
         self.close()
-        self._backend = self._launch(model, settings)
+        try:
+            self._backend = self._launch(model, settings)
+        except OSError as error:
+            return _not_loaded("The engine's process cannot be started.", str(error))
+        except ModelError as error:
+            return _not_loaded(error.what, error.reason, error.remedy)
         self._feed = Feed(self._backend, on_readable)
+        return None
 
     def receive(self) -> list[Event]:
         """Return what has arrived."""
@@ -71,3 +81,7 @@ class EngineLink:
         if self._backend is not None:
             self._backend.close()
             self._backend = None
+
+
+def _not_loaded(what: str, reason: str, remedy: str = "") -> Failed:
+    return Failed(t=time.perf_counter_ns(), stage="load", what=what, reason=reason, remedy=remedy)

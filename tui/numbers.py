@@ -52,6 +52,8 @@ def sampling_facts(temp: float, seed: int) -> list[str]:
 
 def short_count(number: int) -> str:
     """Return a large number of things as people say it: ``135 M``, ``1.7 B``."""
+    if number < 1_000_000:
+        return f"{number:,}"
     if number < 999_500_000:
         value, unit = number / 1e6, "M"
     else:

@@ -4,10 +4,13 @@ import fcntl
 import os
 import subprocess
 import termios
+from pathlib import Path
 
 import pytest
 
 from ..conftest import DEADLINE_SECONDS, ScriptWriter
+from ..models.gguf_files import write
+from ..models.stores import other_model
 from .conftest import Starter
 from .terminals import Terminal
 
@@ -71,3 +74,42 @@ def test_no_prompt_and_no_screen(start: Starter, terminal: Terminal) -> None:
     assert process.returncode == 2
     assert out == b""
     assert b"standard output is not a terminal" in said
+
+
+def test_of_several_models_one_is_chosen_on_the_screen(
+    start: Starter, tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(2):
+        write(tmp_path / f"one-of-{number}.gguf", other_model(number))
+    monkeypatch.setenv("DECODESCOPE_MODELS", str(tmp_path))
+    process = start(
+        "why",
+        stdin=terminal.slave,
+        stdout=terminal.slave,
+        stderr=terminal.slave,
+        start_new_session=True,
+        preexec_fn=_take_terminal,
+    )
+    terminal.read_until(lambda _: any("one-of-1" in line for line in terminal.screen()))
+    os.write(terminal.master, b"\x1b")  # esc
+    terminal.read_rest()
+    assert process.wait(DEADLINE_SECONDS) == 0
+
+
+def test_the_only_model_needs_no_choice(
+    start: Starter, tmp_path: Path, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "the-only-one.gguf", other_model(1))
+    monkeypatch.setenv("DECODESCOPE_MODELS", str(tmp_path))
+    process = start(
+        stdin=terminal.slave,
+        stdout=terminal.slave,
+        stderr=terminal.slave,
+        start_new_session=True,
+        preexec_fn=_take_terminal,
+    )
+    # It holds no weights that llama.cpp could use: the failure tells that it was taken.
+    terminal.read_until(lambda _: any("could not load the-only-one" in line for line in terminal.screen()))
+    os.write(terminal.master, b"\x11")  # ctrl+q
+    terminal.read_rest()
+    assert process.wait(DEADLINE_SECONDS) == 3

@@ -1,5 +1,6 @@
 """A backend that plays what a test hands it, and events with times of their own."""
 
+import contextlib
 import os
 from collections.abc import Sequence
 
@@ -25,6 +26,7 @@ class FakeBackend:
 
     def __init__(self) -> None:
         self._read, self._write = os.pipe()
+        os.set_blocking(self._read, False)
         self._events: list[Event] = []
         self._closed = False
         self.requests: list[Request] = []
@@ -42,7 +44,8 @@ class FakeBackend:
         return self._read
 
     def receive(self, timeout: float | None = 0.0) -> list[Event]:
-        os.read(self._read, 65536)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._read, 65536)
         events, self._events = self._events, []
         return events
 

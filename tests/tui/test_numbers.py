@@ -35,3 +35,18 @@ def test_rates_factors_and_counts() -> None:
     assert numbers.times(8.34) == "8.3×"
     assert numbers.times(123.4) == "123×"
     assert numbers.count(0) == "0"
+
+
+def test_large_numbers_as_people_say_them() -> None:
+    assert numbers.short_count(512) == "512"
+    assert numbers.short_count(999_999) == "999,999"
+    assert numbers.short_count(1_500_000) == "1.5 M"
+    assert numbers.short_count(134_515_008) == "135 M"
+    assert numbers.short_count(999_500_000) == "1.0 B"
+    assert numbers.short_count(70_553_706_496) == "71 B"
+
+
+def test_what_decides_whether_an_answer_comes_out_the_same() -> None:
+    assert numbers.sampling_facts(0.0, 5) == ["temp 0"]
+    assert numbers.sampling_facts(0.8, -1) == ["temp 0.8", "a new seed each time"]
+    assert numbers.sampling_facts(1.0, 0) == ["temp 1", "seed 0"]

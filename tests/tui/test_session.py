@@ -156,3 +156,33 @@ def test_tokens_without_a_request_are_not_taken_in() -> None:
     made = session()
     assert made.apply([token(1, 1, b"late")]).pieces == []
     assert made.phase is Phase.READY
+
+
+def test_changed_settings_hold_from_the_next_request_on() -> None:
+    made = session(system="old")
+    made.ask("one")
+    made.apply([*answer([b"first"]), finished(200 * MS)])
+    made.configure(sampling=Sampling(seed=7), max_tokens=5, stop=("END",), system="new")
+    again = made.ask_again()
+    assert again is not None
+    assert (again.sampling.seed, again.max_tokens, again.stop) == (7, 5, ("END",))
+    assert again.messages == (Message("system", "new"), Message("user", "one"))
+    made.configure(sampling=Sampling(), max_tokens=-1, stop=(), system=None)
+    assert made.ask("two").messages == (Message("user", "two"),)
+
+
+def test_without_a_model_it_waits_for_the_choice() -> None:
+    made = Session(sampling=Sampling())
+    made.choosing()
+    assert made.phase is Phase.CHOOSING
+    assert not made.busy
+    assert not made.starting
+    made.clear()
+    assert made.phase is Phase.CHOOSING
+
+
+def test_a_chosen_model_is_loaded() -> None:
+    made = Session(sampling=Sampling())
+    made.choosing()
+    made.engine_started()
+    assert made.phase is Phase.LOADING

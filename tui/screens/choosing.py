@@ -21,12 +21,15 @@ class Choosing:
         options: ScopeOptions,
         session: Session,
         restart: Callable[[], None],
+        redraw: Callable[[], None],
         say: Callable[[str], None],
     ) -> None:
-        """``restart`` starts an engine with the options that are in force then; ``say`` tells the user."""
+        """``restart`` starts an engine with the options that are in force then, ``redraw`` draws the session anew,
+        ``say`` tells the user."""
         self._screen = screen
         self._session = session
         self._restart = restart
+        self._redraw = redraw
         self._say = say
         self.options = options
 
@@ -81,3 +84,5 @@ class Choosing:
         self._say(settings_note(changed))
         if loads_again:
             self._restart()
+        else:
+            self._redraw()

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on
@@ -14,8 +13,6 @@ from textual.screen import Screen
 from ...backends.events import Failed, Finished
 from ...backends.requests import Request
 from ...backends.text import visible
-from ...models.errors import ModelError
-from ..answer_file import save_answer
 from ..engine_link import EngineLink
 from ..history import History
 from ..keys import bindings
@@ -30,9 +27,11 @@ from .choosing import Choosing
 from .face import Face
 from .help import HelpScreen
 from .looking import Looking
+from .memory_speed import MemorySpeed
 from .room import counter_lines, plot_lines
+from .taking_out import copy_answer, save_last_answer
 from .why import WhyScreen
-from .wording import answer_note
+from .wording import answer_note, ready_notes
 
 if TYPE_CHECKING:
     from ..conversation.view import Conversation
@@ -73,8 +72,9 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
         )
         if options.model is None:
             self.session.choosing()
-        self._choosing = Choosing(self, options, self.session, self._restart_engine, self._say)
+        self._choosing = Choosing(self, options, self.session, self._restart_engine, self._lay_out_again, self._say)
         self._face = Face(self.session, self._choosing.model_name, history, congested, self._draw_later)
+        self._memory_speed = MemorySpeed(self, self.session, self._memory_known, self._say)
         self._draws_later = False
         self._waiting_prompt = options.prompt
         """Asked as soon as the model is ready; in the conversation already."""
@@ -108,10 +108,7 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
-        if self._choosing.options.model is None:
-            self._choosing.choose_model()
-        else:
-            self._start_engine()
+        self._start_engine()
         from .reading import Reading
 
         reading = Reading()
@@ -146,19 +143,13 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
     def _start_engine(self) -> None:
         options = self._choosing.options
         if options.model is None:
+            self._choosing.choose_model()
             return
         self.session.engine_started()
         self._slow_timer.resume()
-        try:
-            self._link.start(options.model, options.settings, self._readable)
-        except OSError as error:
-            self._cannot_start("The engine's process cannot be started.", str(error))
-        except ModelError as error:
-            self._cannot_start(error.what, error.reason, error.remedy)
-
-    def _cannot_start(self, what: str, reason: str, remedy: str = "") -> None:
-        failed = Failed(t=self._face.clock(), stage="load", what=what, reason=reason, remedy=remedy)
-        self._take_in(self.session.apply([failed]))
+        failed = self._link.start(options.model, options.settings, self._readable)
+        if failed is not None:
+            self._take_in(self.session.apply([failed]))
 
     def _restart_engine(self) -> None:
         """Start an engine with the options now in force; what the last one has written of an answer stays."""
@@ -187,48 +178,16 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
         if changes.ended is not None:
             self._generation_ended(changes.ended)
         if changes.became_ready:
-            self._model_is_ready()
-            self._know_memory()
+            for text, severity in ready_notes(self.session, raw=self._choosing.options.raw):
+                self._say(text, severity)
+            self._memory_speed.find_out()
         if changes.ended is not None or changes.became_ready or self.session.phase is Phase.GONE:
             self._face.all()
         else:
             self._face.frame()
         self._ask_waiting()
 
-    def _model_is_ready(self) -> None:
-        model = self.session.model
-        if model is None:
-            return
-        if model.context_note:
-            self._say(f"Context: {model.context:,} tokens, {model.context_note}.")
-        if not model.template and not self._choosing.options.raw:
-            self._say("The model has no chat template: prompts are completed as they stand.", "warning")
-
-    def _know_memory(self) -> None:
-        """Find out how fast the memory is. It is measured once, now that the engine is loaded and has nothing to do."""
-        from ...backends.bandwidth import cached_bandwidth
-        from ...metrics.floor import NoFloor
-
-        model = self.session.model
-        if model is None or self.session.floor is not NoFloor.NOT_MEASURED:
-            return
-        known = cached_bandwidth(model.threads)
-        if known is not None:
-            self.session.measured(known.bytes_per_second)
-        else:
-            self.session.measure()
-            self.run_worker(self._measure_memory(model.threads))
-
-    async def _measure_memory(self, threads: int) -> None:
-        from ...backends.bandwidth import BandwidthError, measure_bandwidth
-
-        try:
-            found = await asyncio.to_thread(measure_bandwidth, threads)
-        except BandwidthError as error:
-            self._say(str(error), "warning")
-            self.session.measured(None)
-        else:
-            self.session.measured(found.bytes_per_second)
+    def _memory_known(self) -> None:
         self._face.all()
         self._ask_waiting()
 
@@ -417,25 +376,11 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
 
     def action_copy(self) -> None:
         """Copy the last answer."""
-        text = self.session.answer_text
-        if not text:
-            self._say("There is no answer to copy yet.")
-            return
-        self.app.copy_to_clipboard(text)
-        self._say(f"Copied {len(text):,} characters to the clipboard.")
+        self._say(*copy_answer(self.app, self.session))
 
     def action_save(self) -> None:
         """Save the last answer."""
-        text = self.session.answer_text
-        if not text:
-            self._say("There is no answer to save yet.")
-            return
-        try:
-            path = save_answer(text, self.session.last_prompt or "", Path.cwd())
-        except OSError as error:
-            self._say(f"The answer cannot be saved here: {error}", "error")
-        else:
-            self._say(f"Saved as {path}")
+        self._say(*save_last_answer(self.session))
 
     def action_why(self) -> None:
         """Say why it is slower to write than to read."""

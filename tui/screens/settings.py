@@ -15,8 +15,9 @@ from ...models.errors import ModelError
 from ...models.facts import ModelFile
 from ..options import ScopeOptions
 from ..settings_form import NUMBERS, Form, FormError, about, default, filled, taken
+from ..widgets.area import Area
 from ..widgets.cells import Cells, Row, spread
-from ..widgets.field import Area, Field
+from ..widgets.field import Field
 from ..widgets.kept import KeptStatic
 from ..widgets.tick import Tick
 from .model_facts import fit_text
@@ -55,6 +56,7 @@ class SettingsScreen(ModalScreen[ScopeOptions | None]):
         }
         & #about, & #status { height: 2; padding: 0 1; }
         & #about { color: $text-muted; }
+        & #status.-wrong { color: $text-error; }
     }
     """
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -1,6 +1,7 @@
 """What the screen says in whole sentences."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
 
 from ...backends.events import Failed, Finished
 from .. import numbers
@@ -28,6 +29,15 @@ def answer_note(ended: Finished | Failed, tokens: int) -> str:
 
 def _tokens(number: int) -> str:
     return f"{number:,} token{'' if number == 1 else 's'}"
+
+
+def ready_notes(session: Session, *, raw: bool) -> Iterator[tuple[str, Literal["information", "warning"]]]:
+    """Yield what should be known about the model that has become ready; ``raw``: the template was not asked for."""
+    model = session.model
+    if model is not None and model.context_note:
+        yield model.context_note, "information"
+    if model is not None and not model.template and not raw:
+        yield "The model has no chat template: prompts are completed as they stand.", "warning"
 
 
 def settings_note(options: ScopeOptions) -> str:

@@ -1,7 +1,7 @@
-"""What is typed into: one line, and several."""
+"""One line to type into."""
 
 from textual import events
-from textual.widgets import Input, TextArea
+from textual.widgets import Input
 
 from ...backends.text import visible
 from .kept import KeptDrawing
@@ -27,18 +27,3 @@ class Field(KeptDrawing, Input):
         lines = event.text.splitlines()
         if lines:
             self.replace(visible(lines[0]), *self.selection)
-
-
-class Area(KeptDrawing, TextArea):
-    """An input of several lines; what is put into it never commands the terminal."""
-
-    def __init__(self, text: str = "", *, id: str | None = None) -> None:
-        super().__init__(text, id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)
-        self.cursor_blink = False
-        self.highlight_cursor_line = False
-
-    async def _on_paste(self, event: events.Paste) -> None:
-        event.prevent_default()
-        event.stop()
-        pasted = event.text.replace("\r\n", "\n").replace("\r", "\n")
-        self.insert(visible(pasted, keep_lines=True), maintain_selection_offset=False)

@@ -5,7 +5,7 @@ from textual.message import Message
 
 from ...backends.text import visible
 from ..history import History
-from .field import Area
+from .area import Area
 
 _NEW_LINE_KEYS = frozenset(
     {"ctrl+j", "newline", "shift+enter", "alt+enter", "ctrl+enter", "shift+\r", "alt+\r", "ctrl+\r"}
