@@ -14,6 +14,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "cancel": engine_speed.cancelling,
     "screen": screen_cost.cost_to_the_generation,
     "machine": screen_cost.cost_to_the_machine,
+    "line": screen_cost.cost_to_a_slow_line,
     "start": screen_cost.starting,
     "flood": screen_cost.flood,
 }
@@ -22,7 +23,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(list(BENCHMARKS)), metavar="[NAME]...")
 def main(names: tuple[str, ...]) -> None:
-    """Measure what the program promises. NAME: bare, stock, cancel, screen, machine, start, flood."""
+    """Measure what the program promises. NAME: bare, stock, cancel, screen, machine, line, start, flood."""
     figures: list[Figure] = []
     load = screen_cost.load_average()
     for name in names or BENCHMARKS:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..backends.contract import Backend
+from ..backends.contract import Backend, LocalEngine
 from ..backends.events import Event, ModelReady
 from ..backends.requests import Request
 from .feed import Feed
@@ -20,12 +20,12 @@ class EngineLink:
         self._backend: Backend | None = None
         self._feed: Feed | None = None
 
-    def start(self, on_readable: Callable[[], None]) -> None:
-        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something. Raises OSError
-        when there can be no process."""
+    def start(self, on_readable: Callable[[], None], frame: Callable[[], float]) -> None:
+        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something, at most once
+        in as many seconds as ``frame`` returns. Raises OSError when there can be no process."""
         self.close()
         self._backend = self._launch()
-        self._feed = Feed(self._backend, on_readable)
+        self._feed = Feed(self._backend, on_readable, frame)
 
     def receive(self) -> list[Event]:
         """Return what has arrived."""
@@ -48,6 +48,18 @@ class EngineLink:
         """End the running generation."""
         if self._backend is not None:
             self._backend.cancel()
+
+    def engine_cpu_ns(self) -> int | None:
+        """Return the CPU time of the engine's process so far, ns; None where there is none on this machine."""
+        if not isinstance(self._backend, LocalEngine):
+            return None
+        import psutil  # only for those who ask
+
+        try:
+            spent = psutil.Process(self._backend.pid).cpu_times()
+        except psutil.Error:
+            return None  # it has ended
+        return int((spent.user + spent.system) * 1e9)
 
     def stop_reading(self) -> None:
         """Leave the event loop; before it closes."""

@@ -47,6 +47,7 @@ KEYS = (
     Key("ctrl+y", "copy", "copy", "Copy the last answer to the clipboard.", "^y", "y", rank=5),
     Key("ctrl+s", "save", "save", "Save the last answer as a file in the current directory.", "^s", "s", rank=6),
     Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l", rank=3),
+    Key("f6", "meter", "cost", "Show or hide what watching costs: CPU, bytes, frames, delay.", "f6", "u", rank=7),
     Key("f1", "help", "help", "Show the keys and what the figures mean.", "f1", "question_mark"),
     Key("ctrl+p", "app.command_palette", "menu", "Find a command, or change the theme.", "^p", rank=1),
     Key("ctrl+q", "app.quit", "quit", "Quit.", "^q"),

@@ -18,11 +18,25 @@ from ..streams import Messages, is_terminal
 @click.argument("words", nargs=-1, metavar="[PROMPT]")
 @generation_options
 @click.option("--theme", metavar="NAME", help="Colours of the screen: one of Textual's themes.")
+@click.option(
+    "--fps",
+    type=click.IntRange(1, 30),
+    metavar="N",
+    help="Draw new text N times a second at most, 1 to 30; default: about 9.",
+)
+@click.option(
+    "--low-bandwidth",
+    is_flag=True,
+    help="Draw less often and send less to the terminal, with all the figures. Over SSH the screen changes to it by "
+    "itself when the first frames are taken slowly, unless --fps is given.",
+)
 def scope_command(
     words: tuple[str, ...],
     prompt_option: str | None,
     prompt_file: str | None,
     theme: str | None,
+    fps: int | None,
+    low_bandwidth: bool,
     **values: Any,
 ) -> None:
     """Watch a local model read a prompt and write its answer.
@@ -36,7 +50,7 @@ def scope_command(
     prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
     obstacle = _obstacle()
     if obstacle is None:
-        ctx.exit(_open(options, prompt, theme, messages))
+        ctx.exit(_open(options, prompt, messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
     if prompt is None:
         raise click.UsageError(f"There is no prompt, and no screen to type one into: {obstacle}.")
     if is_terminal(sys.stdout):
@@ -68,7 +82,15 @@ def _obstacle() -> str | None:
     return None
 
 
-def _open(options: GenerationOptions, prompt: str | None, theme: str | None, messages: Messages) -> int:
+def _open(
+    options: GenerationOptions,
+    prompt: str | None,
+    messages: Messages,
+    *,
+    theme: str | None,
+    fps: int | None,
+    low_bandwidth: bool,
+) -> int:
     # Importing makes many objects and no garbage; the screen turns collection on again once it is there.
     gc.disable()
     from ...backends.launch import resolve
@@ -93,6 +115,8 @@ def _open(options: GenerationOptions, prompt: str | None, theme: str | None, mes
         system=options.system,
         raw=options.raw,
         prompt=prompt,
+        fps=fps,
+        low_bandwidth=low_bandwidth,
         theme=theme,
     )
     try:

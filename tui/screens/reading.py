@@ -21,6 +21,16 @@ class Reading:
         self.legend = legend()
         self._run: Run | None = None
 
+    @property
+    def follows(self) -> bool:
+        """Whether new text is seen as it comes."""
+        return self.conversation.display and self.conversation.following
+
+    @property
+    def lines_painted(self) -> int:
+        """Lines of text painted so far."""
+        return self.conversation.lines_painted
+
     async def mount(self, stage: Widget) -> None:
         """Put the widgets in their place."""
         await stage.mount(self.conversation, self.tokens)

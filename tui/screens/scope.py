@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -28,12 +27,14 @@ from ..widgets.prompt_box import PromptBox
 from .face import Face
 from .help import HelpScreen
 from .room import counter_lines, plot_lines
+from .watching import Watching
 from .wording import answer_note
 
 if TYPE_CHECKING:
     from ..conversation.view import Conversation
 
 _SLOW_SECONDS = 0.5
+_METER_SECONDS = 1.0
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
 _RETRY_SECONDS = 0.25
 _EDITABLE_CHARACTERS = 200_000
@@ -69,14 +70,12 @@ class ScopeScreen(KeptDrawing, Screen[None]):
     }
     """
 
-    def __init__(
-        self, options: ScopeOptions, link: EngineLink, history: History, congested: Callable[[], bool]
-    ) -> None:
-        """``congested`` says whether the terminal has yet to take earlier frames."""
+    def __init__(self, options: ScopeOptions, link: EngineLink, history: History, watching: Watching) -> None:
         super().__init__()
         self._options = options
         self._link = link
         self._history = history
+        self._watching = watching
         self.session = Session(
             sampling=options.sampling,
             max_tokens=options.max_tokens,
@@ -84,7 +83,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             system=options.system,
             raw=options.raw,
         )
-        self._face = Face(self.session, options.model.name, history, congested, self._draw_later)
+        self._face = Face(self.session, options.model.name, history, watching, self._draw_later)
         self._draws_later = False
         self._waiting_prompt = options.prompt
         """Asked as soon as the model is ready; in the conversation already."""
@@ -110,11 +109,13 @@ class ScopeScreen(KeptDrawing, Screen[None]):
             sign.show_rows([(("❯", "accent"),)])
             yield sign
             yield face.box
+        yield self._watching.line
         yield face.key_bar
 
     def on_mount(self) -> None:
         """Show the first frame, then begin with what takes time."""
         self._slow_timer = self.set_interval(_SLOW_SECONDS, self._draw_slow, pause=True)
+        self._meter_timer = self.set_interval(_METER_SECONDS, self._watching.draw, pause=True)
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
@@ -155,7 +156,7 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         self.session.engine_started()
         self._slow_timer.resume()
         try:
-            self._link.start(self._readable)
+            self._link.start(self._readable, lambda: self._watching.pace.seconds)
         except OSError as error:
             what = "The engine's process cannot be started."
             failed = Failed(t=time.perf_counter_ns(), stage="load", what=what, reason=str(error))
@@ -168,6 +169,8 @@ class ScopeScreen(KeptDrawing, Screen[None]):
     def _read(self) -> None:
         self._take_in(self.session.apply(self._link.receive()))
         self._link.rearm()
+        if (news := self._watching.news()) is not None:
+            self._say(news, "warning")
 
     def _take_in(self, changes: Changes) -> None:
         for log in changes.logs:
@@ -217,10 +220,15 @@ class ScopeScreen(KeptDrawing, Screen[None]):
 
     # Drawing
 
+    def frame_goes_out(self) -> None:
+        """A frame is about to go to the terminal."""
+        if self._watching.meter.running and self._face.reading is not None:
+            self._watching.meter.frame(self._face.reading.lines_painted)
+
     def _draw_slow(self) -> None:
         if not (self.session.busy or self.session.starting):
             self._slow_timer.pause()
-        self._face.slow()
+        self._face.at_leisure()
 
     def _draw_later(self) -> None:
         if not self._draws_later:
@@ -371,6 +379,19 @@ class ScopeScreen(KeptDrawing, Screen[None]):
         self.set_class(shown, "-tokens")
         if self._face.reading is not None and shown:
             self._face.reading.tokens.show(self.session.run)
+        self._face.all()
+
+    def action_meter(self) -> None:
+        """Show or hide what watching costs."""
+        if self._watching.switch_meter():
+            self._meter_timer.resume()
+        else:
+            self._meter_timer.pause()
+        self._face.all()
+
+    def action_low_bandwidth(self) -> None:
+        """Draw less often and send less, or as usual again."""
+        self._say(self._watching.switch_low_bandwidth())
         self._face.all()
 
     def action_copy(self) -> None:
