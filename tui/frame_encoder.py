@@ -213,12 +213,12 @@ class FrameEncoder:
 
 
 def _parts(update: ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
-    """Yield (row, column, cells) of what the update covers."""
+    """Yield (row, column, cells) of what the update covers. As in Textual's own writing, a piece of a line is taken
+    from its beginning, also where only its end was asked for."""
     for y, first, last in update.spans:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
             if strip is not None and x < last and end > first:
-                start = max(x, first)
-                yield y, start, strip.crop(start - x, min(end, last) - x)
+                yield y, x, strip.crop(0, min(end, last) - x)
 
 
 def _runs(columns: list[int]) -> Iterator[tuple[int, int]]:

@@ -9,11 +9,11 @@ def cost_parts(cost: Cost) -> list[str]:
     parts = [
         f"screen {_percent(cost.screen_share)} of a core",
         f"{cost.bytes_per_second / 1000:.1f} KB/s",
-        f"{cost.frames_per_second:.0f} frames/s",
+        f"{cost.frames_per_second:.1f} frames/s",
     ]
     if cost.delay_median_ns is not None:
         worst = "" if cost.delay_worst_ns is None else f", worst {cost.delay_worst_ns / 1e6:,.0f}"
-        parts.append(f"token to terminal {cost.delay_median_ns / 1e6:,.0f}{worst} ms")
+        parts.append(f"token to terminal {cost.delay_median_ns / 1e6:,.0f} ms{worst}")
     if cost.engine_share is not None:
         parts.append(f"engine {_percent(cost.engine_share)}")
     return parts

@@ -58,6 +58,14 @@ class PtyProcess:
         """Modes of the line discipline."""
         return termios.tcgetattr(self._slave)
 
+    def hold(self) -> None:
+        """Take nothing more, as after ctrl+s."""
+        termios.tcflow(self._slave, termios.TCOOFF)
+
+    def release(self) -> None:
+        """Take what comes again."""
+        termios.tcflow(self._slave, termios.TCOON)
+
     def type(self, keys: bytes) -> None:
         os.write(self._master, keys)
 
