@@ -14,6 +14,8 @@ from textual.strip import Strip
 
 from decodescope.tui.frame_encoder import FrameEncoder
 
+from .terminal.pty_process import visible_cell
+
 WIDTH, HEIGHT = 40, 6
 CONSOLE = Console(color_system="truecolor", force_terminal=True, _environ={})
 DARK = Style(color="#e0e0e0", bgcolor="#121212")
@@ -39,15 +41,8 @@ class Screen:
 
     def picture(self) -> list[tuple[str, object]]:
         """Every cell with all that can be seen of it."""
-        cells = []
-        for y in range(HEIGHT):
-            for x in range(WIDTH):
-                cell = self._screen.buffer[y][x]
-                seen: object = (cell.fg, cell.bg, cell.bold, cell.italics, cell.underscore, cell.reverse)
-                if cell.data == " " and not (cell.underscore or cell.reverse):
-                    seen = cell.bg
-                cells.append((cell.data, seen))
-        return cells
+        cells = (self._screen.buffer[y][x] for y in range(HEIGHT) for x in range(WIDTH))
+        return [visible_cell(cell) for cell in cells]
 
 
 def full(rows: list[list[Segment]]) -> LayoutUpdate:

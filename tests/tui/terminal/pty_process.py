@@ -97,6 +97,12 @@ class PtyProcess:
         self._drawn = len(self.output)
         return [line.rstrip() for line in self._screen.display]
 
+    def picture(self) -> list[tuple[str, object]]:
+        """Return the cells that the output leaves on the screen, with all that can be seen of each."""
+        self.screen()
+        cells = (self._screen.buffer[y][x] for y in range(self._rows) for x in range(self._columns))
+        return [visible_cell(cell) for cell in cells]
+
     def hang_up(self) -> None:
         """Take the terminal away, as when its window is closed."""
         os.close(self._slave)
@@ -125,6 +131,13 @@ class PtyProcess:
             self.output += os.read(self._master, 65536)
             return True
         return False
+
+
+def visible_cell(cell: pyte.screens.Char) -> tuple[str, object]:
+    """Return a cell's character and what can be seen of its style; of a space not the colour that text would have."""
+    if cell.data == " " and not (cell.underscore or cell.reverse or cell.strikethrough):
+        return cell.data, cell.bg
+    return cell.data, (cell.fg, cell.bg, cell.bold, cell.italics, cell.underscore, cell.reverse, cell.strikethrough)
 
 
 def _login_tty(slave: int) -> None:
