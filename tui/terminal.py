@@ -71,8 +71,9 @@ class TerminalDriver(LinuxDriver):
         # those to be restored.
         if self._must_signal_resume:
             super()._sigcont_application(*arguments)
-        else:
-            self._app.call_later(self._app.refresh)
+        elif self._app._loop is not None:
+            # A signal by itself does not wake the loop.
+            self._app._loop.call_soon_threadsafe(self._app.call_later, self._app.refresh)
 
     def write(self, data: str) -> None:
         """Hand a frame over, with what makes it one update in one piece."""

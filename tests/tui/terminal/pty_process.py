@@ -95,7 +95,9 @@ class PtyProcess:
         """Return the lines that the output leaves on the screen."""
         self._stream.feed(self.output[self._drawn :])
         self._drawn = len(self.output)
-        return [line.rstrip() for line in self._screen.display]
+        # pyte's own ``display`` cannot show the half of a wide character, as there is in the middle of a frame.
+        buffer = self._screen.buffer
+        return ["".join(buffer[y][x].data for x in range(self._columns)).rstrip() for y in range(self._rows)]
 
     def picture(self) -> list[tuple[str, object]]:
         """Return the cells that the output leaves on the screen, with all that can be seen of each."""
