@@ -1,6 +1,6 @@
 """The contract of everything that generates."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from .events import Event
 from .requests import Request
@@ -48,4 +48,14 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """End the engine and free what it holds, within two seconds. Harmless when repeated."""
+        ...
+
+
+@runtime_checkable
+class LocalEngine(Protocol):
+    """What a backend tells besides when its engine is a process of this machine."""
+
+    @property
+    def pid(self) -> int:
+        """Process id of the engine."""
         ...

@@ -18,6 +18,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "disturbance": token_facts.naming_disturbances,
     "screen": screen_cost.cost_to_the_generation,
     "machine": screen_cost.cost_to_the_machine,
+    "line": screen_cost.cost_to_a_slow_line,
     "start": screen_cost.starting,
     "flood": screen_cost.flood,
 }

@@ -60,11 +60,11 @@ class Watched:
         return float(count / (end["t"] - start["t"]) * 1e9)
 
 
-def watch(model: str, max_tokens: int) -> Watched:
-    """Run the scope on a 120×40 terminal to the end of one generation."""
+def watch(model: str, max_tokens: int, *tempo: str) -> Watched:
+    """Run the scope on a 120×40 terminal to the end of one generation; ``tempo``: as for ``watched``."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.json")
-        arguments = ["-m", "benchmarks.watched", str(report), model, PROMPT, str(max_tokens)]
+        arguments = ["-m", "benchmarks.watched", str(report), model, PROMPT, str(max_tokens), *tempo]
         terminal = Terminal(arguments)
         while not report.exists():
             if not terminal.read(0.05):
@@ -133,6 +133,28 @@ def cost_to_the_machine() -> list[Figure]:
             p95 <= 120,
             f"median {statistics.median(delays):.0f} ms, {len(delays)} of {len(run.times)} tokens found",
         ),
+    ]
+
+
+def cost_to_a_slow_line() -> list[Figure]:
+    """CPU and bytes at 150 tokens/s with --low-bandwidth."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = watch(_script(folder, (STEADY_TOKENS, TOKEN_MS)), -1, "low")
+    first, last = 300, STEADY_TOKENS - 100
+    cpu = run.cpu_share(first, last)
+    rate = run.bytes_per_second(first, last) / 1000
+    start, end = run.between(first, last)
+    words = sum(len(f" w{number:05d}") for number in range(start["tokens"], end["tokens"]))
+    text = words / (end["t"] - start["t"]) * 1e6
+    return [
+        Figure(
+            "bytes to the terminal with --low-bandwidth at 150 tok/s, 120×40",
+            f"{rate:.1f} KB/s",
+            "≤ 5 KB/s",
+            rate <= 5,
+            f"the text alone {text:.1f} KB/s",
+        ),
+        Figure("screen process, CPU with --low-bandwidth at 150 tok/s", f"{cpu:.1%}", "shown", None),
     ]
 
 

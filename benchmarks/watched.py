@@ -1,7 +1,7 @@
-"""The scope with a log of what it was told: ``python -m benchmarks.watched REPORT MODEL PROMPT MAX_TOKENS``.
+"""The scope with a log of what it was told: ``python -m benchmarks.watched REPORT MODEL PROMPT MAX_TOKENS [low]``.
 
 Runs on a terminal like the scope itself. When the generation has finished it writes the report, JSON: the engine's time
-of each token, and marks of this process's clock, CPU time and memory at chosen tokens.
+of each token, and marks of this process's clock, CPU time and memory at chosen tokens. ``low``: with little bandwidth.
 """
 
 import json
@@ -83,7 +83,7 @@ class Logged:
 
 def main() -> None:
     """Open the scope and leave when it is closed."""
-    report, model, prompt, max_tokens = sys.argv[1:]
+    report, model, prompt, max_tokens, *tempo = sys.argv[1:]
     options = ScopeOptions(
         model=resolve(model),
         settings=EngineSettings(threads=THREADS),
@@ -91,6 +91,7 @@ def main() -> None:
         max_tokens=int(max_tokens),
         raw=True,
         prompt=prompt,
+        low_bandwidth=tempo == ["low"],
     )
     sys.exit(run_app(options, lambda model, settings: Logged(launch(model, settings), Path(report))))
 

@@ -47,6 +47,8 @@ class Defaults(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, re
     repeat_last_n: Value | None = None
     ignore_eos: Value | None = None
     theme: Value | None = None
+    fps: Value | None = None
+    low_bandwidth: Value | None = None
 
 
 KEYS: tuple[str, ...] = Defaults.__struct_encode_fields__

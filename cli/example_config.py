@@ -20,6 +20,7 @@ _SAMPLES = {
     "threads": 4,
     "threads-batch": 8,
     "theme": "nord",
+    "fps": 15,
 }
 """Values to show for settings whose default is none."""
 

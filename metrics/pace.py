@@ -1,5 +1,6 @@
 """How a token's time compares with its run."""
 
+import math
 from enum import IntEnum
 
 import numpy as np
@@ -38,17 +39,22 @@ class RunningMedian:
     _EXACT = 32
 
     def __init__(self) -> None:
-        self._counts = np.zeros(self._BINS, dtype=np.int64)
+        self._counts = [0] * self._BINS
         self._first: list[int] = []
         self._total = 0
-        self._log_base = float(np.log(self._BASE))
+        self._log_base = math.log(self._BASE)
+        self._middle = 0
+        """The bin of the median when it was last asked for."""
+        self._below = 0
+        """Values in the bins below that one."""
 
     def add(self, gap: int) -> None:
         """Count one gap, ns."""
         if len(self._first) < self._EXACT:
             self._first.append(gap)
-        bin_index = int(np.log(max(gap, 1) / 1000) / self._log_base) if gap > 1000 else 0
-        self._counts[min(bin_index, self._BINS - 1)] += 1
+        bin_index = min(int(math.log(gap / 1000) / self._log_base), self._BINS - 1) if gap > 1000 else 0
+        self._counts[bin_index] += 1
+        self._below += bin_index < self._middle
         self._total += 1
 
     @property
@@ -58,8 +64,14 @@ class RunningMedian:
             return None
         if self._total <= self._EXACT:
             return float(np.median(self._first))
-        middle = int(np.searchsorted(np.cumsum(self._counts), (self._total + 1) // 2))
-        return float(1000 * self._BASE ** (middle + 0.5))
+        rank = (self._total + 1) // 2
+        while self._below >= rank:
+            self._middle -= 1
+            self._below -= self._counts[self._middle]
+        while self._below + self._counts[self._middle] < rank:
+            self._below += self._counts[self._middle]
+            self._middle += 1
+        return float(1000 * self._BASE ** (self._middle + 0.5))
 
 
 def thin(values: Int64Array, buckets: int) -> tuple[Int64Array, Int64Array]:

@@ -5,6 +5,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from rich.console import RenderableType
+from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
 from textual.command import CommandPalette
 from textual.driver import Driver
@@ -13,11 +15,14 @@ from textual.screen import Screen
 from ..backends.contract import Backend
 from ..backends.requests import EngineSettings
 from .engine_link import EngineLink, Launch
+from .frame_encoder import FrameEncoder
 from .history import History, default_path
 from .keys import KEYS
 from .options import ScopeOptions
+from .output import Traffic
 from .screens.scope import ScopeScreen
-from .terminal import NoTerminalError, Terminal, TerminalDriver, lower_priority
+from .screens.watching import Watching
+from .terminal import NoTerminalError, Terminal, TerminalDriver, erases_in_background, lower_priority
 
 if TYPE_CHECKING:
     from ..backends.launch import Source
@@ -62,12 +67,15 @@ class ScopeApp(App[None]):
         self._options = options
         self._link = link
         self._history = history
+        output = None if Terminal.current is None else Terminal.current.output
+        self._watching = Watching(options, Traffic() if output is None else output.traffic, link)
+        self._frames = FrameEncoder(lambda: output is not None and erases_in_background(output.fileno()))
         if options.theme is not None:
             self.theme = options.theme
 
     def get_default_screen(self) -> ScopeScreen:
         """Begin with the scope."""
-        self.scope = ScopeScreen(self._options, self._link, self._history, self._congested)
+        self.scope = ScopeScreen(self._options, self._link, self._history, self._watching)
         return self.scope
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
@@ -79,6 +87,9 @@ class ScopeApp(App[None]):
                     yield SystemCommand(
                         f"{key.label.capitalize()} ({key.display})", key.help, getattr(screen, f"action_{key.action}")
                     )
+            yield SystemCommand(
+                "Low bandwidth", "Draw less often and send less, or as usual again.", screen.action_low_bandwidth
+            )
 
     def action_help_quit(self) -> None:
         """Stop the answer on Ctrl+C; otherwise say how to quit."""
@@ -98,8 +109,11 @@ class ScopeApp(App[None]):
             Terminal.current.expect_end()
         super().exit(*arguments, **how)
 
-    def _congested(self) -> bool:
-        return isinstance(self._driver, TerminalDriver) and self._driver.congested
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        if isinstance(renderable, CompositorUpdate):
+            self.scope.frame_goes_out()
+            renderable = self._frames.wrap(renderable)
+        super()._display(screen, renderable)
 
 
 def run_scope(options: ScopeOptions) -> int:

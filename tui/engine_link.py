@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..backends.contract import Backend
+from ..backends.contract import Backend, LocalEngine
 from ..backends.events import Event, Failed, ModelReady
 from ..backends.requests import EngineSettings, Request
 from ..models.errors import ModelError
@@ -27,8 +27,15 @@ class EngineLink:
         self._backend: Backend | None = None
         self._feed: Feed | None = None
 
-    def start(self, model: "Source", settings: EngineSettings, on_readable: Callable[[], None]) -> Failed | None:
-        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something.
+    def start(
+        self,
+        model: "Source",
+        settings: EngineSettings,
+        on_readable: Callable[[], None],
+        frame: Callable[[], float],
+    ) -> Failed | None:
+        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something, at most once in
+        as many seconds as ``frame`` returns.
 
         Returns why there can be none: no process, or a model that cannot have a cache of the types asked for.
         """
@@ -39,7 +46,7 @@ class EngineLink:
             return _not_loaded("The engine's process cannot be started.", str(error))
         except ModelError as error:
             return _not_loaded(error.what, error.reason, error.remedy)
-        self._feed = Feed(self._backend, on_readable)
+        self._feed = Feed(self._backend, on_readable, frame)
         return None
 
     def receive(self) -> list[Event]:
@@ -68,6 +75,18 @@ class EngineLink:
         """Ask for probability facts from the next token of the running generation on, or no longer."""
         if self._backend is not None:
             self._backend.probabilities(on)
+
+    def engine_cpu_ns(self) -> int | None:
+        """Return the CPU time of the engine's process so far, ns; None where there is none on this machine."""
+        if not isinstance(self._backend, LocalEngine):
+            return None
+        import psutil  # only for those who ask
+
+        try:
+            spent = psutil.Process(self._backend.pid).cpu_times()
+        except psutil.Error:
+            return None  # it has ended
+        return int((spent.user + spent.system) * 1e9)
 
     def stop_reading(self) -> None:
         """Leave the event loop; before it closes."""

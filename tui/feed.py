@@ -5,8 +5,6 @@ from collections.abc import Callable
 
 from ..backends.contract import Backend
 
-FRAME_SECONDS = 0.11
-
 
 class Feed:
     """Calls ``on_readable`` when the backend has something to say, at most once per frame.
@@ -15,7 +13,8 @@ class Feed:
     ``on_readable`` has to drain the backend and then call ``rearm``.
     """
 
-    def __init__(self, backend: Backend, on_readable: Callable[[], None], frame: float = FRAME_SECONDS) -> None:
+    def __init__(self, backend: Backend, on_readable: Callable[[], None], frame: Callable[[], float]) -> None:
+        """``frame`` returns the seconds from one look to the next."""
         self._backend = backend
         self._on_readable = on_readable
         self._frame = frame
@@ -33,7 +32,7 @@ class Feed:
         """Look again after a frame, unless stopped or the backend has said everything."""
         if self._stopped or self._backend.closed:
             return
-        self._timer = self._loop.call_later(self._frame, self._watch)
+        self._timer = self._loop.call_later(self._frame(), self._watch)
 
     def _watch(self) -> None:
         if not self._stopped:

@@ -61,6 +61,7 @@ KEYS = (
     Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l", rank=3),
     Key("f5", "why", "why", "Say why it is slower to write than to read.", "f5", "w", rank=7),
     Key("f9", "fold", "fold", "Show what the model thought in one line, or in full.", "f9", "f", rank=7),
+    Key("f6", "meter", "cost", "Show or hide what watching costs: CPU, bytes, frames, delay.", "f6", "u", rank=7),
     Key("f1", "help", "help", "Show the keys and what the figures mean.", "f1", "question_mark"),
     Key("ctrl+p", "app.command_palette", "menu", "Find a command, or change the theme.", "^p", rank=1),
     Key("ctrl+q", "app.quit", "quit", "Quit.", "^q"),

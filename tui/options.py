@@ -26,5 +26,9 @@ class ScopeOptions:
     """Complete the prompt as it stands, without the chat template."""
     prompt: str | None = None
     """Asked as soon as the model is ready."""
+    fps: int | None = None
+    """Frames of text per second, from 1; None: as many as are usual."""
+    low_bandwidth: bool = False
+    """Draw less often and send less."""
     theme: str | None = None
     """Name of a theme of Textual's; None: the default."""

@@ -2,17 +2,18 @@
 
 import contextlib
 import os
-import select
 import signal
 import sys
 import termios
 import threading
 import time
-from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TextIO
 
+from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers.linux_driver import LinuxDriver
+
+from .output import Output, Traffic
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 _SCREEN_NICE = 5  # at 19 an engine that keeps all cores busy leaves the screen standing for seconds
 _EXIT_DEADLINE = 3.0
 _ATTEMPTS, _ATTEMPT_SECONDS = 20, 0.005
-_FRAMES_IN_QUEUE = 3
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """The keys for the last two arrive as keys: the terminal sends no signal for them."""
 
@@ -36,65 +36,22 @@ class NoTerminalError(Exception):
     """There is no terminal to draw on or to read keys from."""
 
 
+def erases_in_background(terminal: int) -> bool:
+    """Whether the terminal on this descriptor is known to erase cells (ECH) in the background that is set."""
+    import curses
+
+    try:
+        curses.setupterm(fd=terminal)
+    except curses.error:
+        return False  # nothing is known about it
+    return curses.tigetflag("bce") > 0 and curses.tigetstr("ech") == b"\x1b[%p1%dX"
+
+
 def lower_priority() -> None:
     """Let the calling thread, which draws, step back behind the engines. On Linux priority belongs to the thread; where
     it belongs to the whole process nothing is done, since engines started later would inherit it."""
     if sys.platform == "linux":
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _SCREEN_NICE)
-
-
-class _Output:
-    """A text file to the terminal that outlives the terminal: once it is gone, writing does nothing but tell so.
-
-    It writes through an open description of its own, which does not block: a blocked write would keep everybody else
-    from writing to the terminal, until a reader comes.
-    """
-
-    def __init__(self, file: TextIO, on_lost: Callable[[], None]) -> None:
-        self._file = file
-        self._on_lost = on_lost
-        self._lost = False
-        self._descriptor = _own_description(file.fileno())
-        self._woken, self._wake = os.pipe()
-
-    def write(self, text: str) -> int:
-        data = memoryview(text.encode("utf-8", "replace"))
-        try:
-            while data and not self._lost:
-                try:
-                    data = data[os.write(self._descriptor, data) :]
-                except BlockingIOError:
-                    select.select([self._woken], [self._descriptor], [])
-        except OSError:
-            self._lost = True
-            self._on_lost()
-        return len(text)
-
-    def flush(self) -> None:
-        """Nothing is kept back."""
-
-    def fileno(self) -> int:
-        return self._file.fileno()
-
-    def isatty(self) -> bool:
-        return self._file.isatty()
-
-    def abandon(self) -> None:
-        """Write nothing more, not even what is left of a frame that is being written."""
-        self._lost = True
-        os.write(self._wake, b".")
-
-    def close(self) -> None:
-        """Give the descriptors back; no thread may be writing."""
-        for descriptor in {self._descriptor, self._woken, self._wake} - {self._file.fileno()}:
-            os.close(descriptor)
-
-
-def _own_description(terminal: int) -> int:
-    for name in (os.ttyname(terminal), "/dev/tty"):
-        with contextlib.suppress(OSError):  # a terminal that was opened by somebody else
-            return os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-    return terminal
 
 
 class TerminalDriver(LinuxDriver):
@@ -103,21 +60,32 @@ class TerminalDriver(LinuxDriver):
     def __init__(self, app: "App[Any]", **settings: Any) -> None:
         super().__init__(app, **settings)
         terminal = Terminal.current
+        self._open_frame: list[str] = []
+        self._traffic: Traffic | None = None
         if terminal is not None:
             self._file = terminal.output  # type: ignore[assignment]
+            self._traffic = terminal.output.traffic
 
     def _sigcont_application(self, *arguments: Any) -> None:
         # Textual would begin anew what a SIGSTOP never ended: a second reader of the keys, and raw modes taken for
         # those to be restored.
         if self._must_signal_resume:
             super()._sigcont_application(*arguments)
-        else:
-            self._app.call_later(self._app.refresh)
+        elif self._app._loop is not None:
+            # A signal by itself does not wake the loop.
+            self._app._loop.call_soon_threadsafe(self._app.call_later, self._app.refresh)
 
-    @property
-    def congested(self) -> bool:
-        """Whether the terminal has yet to take several frames."""
-        return self._writer_thread is not None and self._writer_thread._queue.qsize() >= _FRAMES_IN_QUEUE
+    def write(self, data: str) -> None:
+        """Hand a frame over, with what makes it one update in one piece."""
+        if data == SYNC_START or self._open_frame:
+            self._open_frame.append(data)
+            if data != SYNC_END:
+                return
+            data = "".join(self._open_frame)
+            self._open_frame.clear()
+        if self._traffic is not None:
+            self._traffic.handing_over()
+        super().write(data)
 
 
 class Terminal:
@@ -136,7 +104,7 @@ class Terminal:
         self._app: App[Any] | None = None
         self._handlers: dict[signal.Signals, Any] = {}
         self._opened: TextIO | None = None
-        self.output: _Output
+        self.output: Output
 
     def open(self) -> None:
         """Find the terminal. Raises NoTerminalError, also for a background job: the terminal would stop it."""
@@ -146,7 +114,7 @@ class Terminal:
         file: TextIO | None = sys.__stderr__
         if file is None or not file.isatty():
             file = self._opened = _open_terminal("w")
-        self.output = _Output(file, self._lost)
+        self.output = Output(file, self._lost)
         self._attributes = termios.tcgetattr(0)
 
     def __enter__(self) -> Self:

@@ -21,11 +21,25 @@ theme_option = setting("--theme", metavar="NAME", help="Colours of the screen: o
 @click.argument("words", nargs=-1, metavar="[PROMPT]")
 @generation_options
 @theme_option
+@setting(
+    "--fps",
+    type=click.IntRange(1, 30),
+    metavar="N",
+    help="Draw new text N times a second at most, 1 to 30; default: about 9.",
+)
+@setting(
+    "--low-bandwidth/--no-low-bandwidth",
+    show_default=False,
+    help="Draw less often and send less to the terminal, with all the figures. Over SSH the screen changes to it by "
+    "itself when the first frames are taken slowly, unless --fps is given.",
+)
 def scope_command(
     words: tuple[str, ...],
     prompt_option: str | None,
     prompt_file: str | None,
     theme: str | None,
+    fps: int | None,
+    low_bandwidth: bool,
     **values: Any,
 ) -> None:
     """Watch a local model read a prompt and write its answer.
@@ -41,7 +55,7 @@ def scope_command(
     prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
     obstacle = _obstacle()
     if obstacle is None:
-        ctx.exit(_open(options, prompt, theme, messages))
+        ctx.exit(_open(options, prompt, messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
     if prompt is None:
         raise click.UsageError(f"There is no prompt, and no screen to type one into: {obstacle}.")
     if is_terminal(sys.stdout):
@@ -73,7 +87,15 @@ def _obstacle() -> str | None:
     return None
 
 
-def _open(options: GenerationOptions, prompt: str | None, theme: str | None, messages: Messages) -> int:
+def _open(
+    options: GenerationOptions,
+    prompt: str | None,
+    messages: Messages,
+    *,
+    theme: str | None,
+    fps: int | None,
+    low_bandwidth: bool,
+) -> int:
     # Importing makes many objects and no garbage; the screen turns collection on again once it is there.
     gc.disable()
     from ...backends.launch import resolve
@@ -97,6 +119,8 @@ def _open(options: GenerationOptions, prompt: str | None, theme: str | None, mes
         system=options.system,
         raw=options.raw,
         prompt=prompt,
+        fps=fps,
+        low_bandwidth=low_bandwidth,
         theme=theme,
     )
     try:

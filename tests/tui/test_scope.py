@@ -8,6 +8,7 @@ from textual.widgets import TextArea
 
 from decodescope.backends.events import Failed, Log
 from decodescope.tui.app import ScopeApp
+from decodescope.tui.frame_pace import FramePace
 from decodescope.tui.screens.help import HelpScreen
 from decodescope.tui.session import Phase
 from decodescope.tui.widgets.counters import Counters
@@ -335,7 +336,7 @@ async def test_nothing_is_drawn_while_the_terminal_takes_nothing(monkeypatch: py
     async with scope() as running:
         await asked(running)
         full = True
-        monkeypatch.setattr(running.screen._face, "_congested", lambda: full)
+        monkeypatch.setattr(FramePace, "congested", property(lambda pace: full))
         running.engine.play(*answer([b"late"]))
         await running.until(lambda: running.session.phase is Phase.DECODE)
         assert "late" not in "\n".join(running.shown())

@@ -18,17 +18,14 @@ from ..widgets.newest_token import NEWEST_CELLS, NewestToken
 from ..widgets.phase_line import PhaseLine
 from ..widgets.plot import Plot
 from ..widgets.prompt_box import PromptBox
+from .watching import Watching
 from .wording import failure_hint
 
 if TYPE_CHECKING:
     from .reading import Reading
 
-_NEWEST_SECONDS = 0.2
-"""Between two drawings of the newest token, which stands far from the text: a frame that draws both draws what is
-between them too."""
 _PLOT_SHARE = 0.005
 """Of one core, while a generation is under way."""
-_PLOT_WAIT_SECONDS = 2.0
 
 
 class Face:
@@ -39,21 +36,22 @@ class Face:
         session: Session,
         model_name: str,
         history: History,
-        congested: Callable[[], bool],
+        watching: Watching,
         retry: Callable[[], None],
     ) -> None:
-        """``congested`` says whether the terminal has yet to take earlier frames; ``retry`` is called when something
-        has been held back for that reason, to have ``all`` called a little later."""
+        """``retry`` is called when something has been held back since the terminal has yet to take earlier frames, to
+        have ``all`` called a little later."""
         self._session = session
         self.model_name = model_name
         """Shown until the engine tells the model's own."""
-        self._congested = congested
+        self._watching = watching
         self._retry = retry
         self._pieces: list[Piece] = []
         self.clock: Callable[[], int] = time.perf_counter_ns
         """The engine's clock."""
         self._plot_due = 0.0
         self._newest_due = 0.0
+        self._figures_due = 0.0
         self._drawn_phase: Phase | None = None
         self._drawn_legend = Content("")
         self.editing = False
@@ -78,10 +76,14 @@ class Face:
         """Hand all text to the conversation now, as before its end is marked."""
         if self._pieces and self.reading is not None:
             self.reading.append(self._pieces, self._session.run)
+            if self._watching.meter.running and self._session.run is not None and self.reading.follows:
+                times = self._session.run.token_times[self._pieces[0].index - 1 : self._pieces[-1].index]
+                self._watching.meter.text_handed(times, self.reading.lines_painted)
             self._pieces = []
 
     def frame(self) -> None:
         """Draw what changes with every token."""
+        self._watching.pace.next_frame()
         if self._held_back():
             return
         self.flush_text()
@@ -95,13 +97,20 @@ class Face:
             self.phase.show(self._session, self.clock())
         now = time.perf_counter()
         if not decoding or now >= self._newest_due:
-            self._newest_due = now + _NEWEST_SECONDS
+            self._newest_due = now + self._watching.pace.tempo.newest
             self._draw_newest()
+
+    def at_leisure(self) -> None:
+        """Do as ``slow`` where it is time for it."""
+        if time.perf_counter() >= self._figures_due:
+            self.slow()
 
     def slow(self) -> None:
         """Draw the figures, the gauge, the tokens and the plot."""
         if self._held_back():
             return
+        # A little early, so that the timer behind this is never a moment too soon.
+        self._figures_due = time.perf_counter() + 0.9 * self._watching.pace.tempo.figures
         now = self.clock()
         session = self._session
         self.phase.show(session, now)
@@ -131,7 +140,9 @@ class Face:
             return
         self.plot.show(self._session)
         ended = time.perf_counter()
-        self._plot_due = ended + min((ended - began) / _PLOT_SHARE, _PLOT_WAIT_SECONDS)
+        tempo = self._watching.pace.tempo
+        wait = min((ended - began) / _PLOT_SHARE, tempo.plot_at_most)
+        self._plot_due = ended + max(wait, tempo.plot_at_least)
 
     def all(self) -> None:
         """Draw everything."""
@@ -140,6 +151,8 @@ class Face:
         self.frame()
         self.slow()
         self.keys(letters=not self.box.has_focus)
+        if self._watching.meter.running:
+            self._watching.draw()
         self.failure.show(self._session.failure, failure_hint(self._session))
 
     def keys(self, *, letters: bool) -> None:
@@ -147,7 +160,7 @@ class Face:
         self.key_bar.show(letters=letters, editing=self.editing)
 
     def _held_back(self) -> bool:
-        if not self._congested():
+        if not self._watching.pace.congested:
             return False
         self._retry()
         return True

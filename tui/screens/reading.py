@@ -43,6 +43,16 @@ class Reading(KeptDrawing, Container):
             yield self.inspector
 
     @property
+    def follows(self) -> bool:
+        """Whether new text is seen as it comes."""
+        return self.conversation.display and self.conversation.following
+
+    @property
+    def lines_painted(self) -> int:
+        """Lines of text painted so far."""
+        return self.conversation.lines_painted
+
+    @property
     def needs_facts(self) -> bool:
         """Whether something on the screen needs probability facts."""
         return self.inspecting or self.lens.needs_facts

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on
@@ -30,6 +29,7 @@ from .looking import Looking
 from .memory_speed import MemorySpeed
 from .room import counter_lines, plot_lines
 from .taking_out import copy_answer, save_last_answer
+from .watching import Watching
 from .why import WhyScreen
 from .wording import answer_note, ready_notes
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ..conversation.view import Conversation
 
 _SLOW_SECONDS = 0.5
+_METER_SECONDS = 1.0
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
 _RETRY_SECONDS = 0.25
 _EDITABLE_CHARACTERS = 200_000
@@ -56,13 +57,11 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
 
     DEFAULT_CSS = ARRANGEMENT
 
-    def __init__(
-        self, options: ScopeOptions, link: EngineLink, history: History, congested: Callable[[], bool]
-    ) -> None:
-        """``congested`` says whether the terminal has yet to take earlier frames."""
+    def __init__(self, options: ScopeOptions, link: EngineLink, history: History, watching: Watching) -> None:
         super().__init__()
         self._link = link
         self._history = history
+        self._watching = watching
         self.session = Session(
             sampling=options.sampling,
             max_tokens=options.max_tokens,
@@ -73,7 +72,7 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
         if options.model is None:
             self.session.choosing()
         self._choosing = Choosing(self, options, self.session, self._restart_engine, self._lay_out_again, self._say)
-        self._face = Face(self.session, self._choosing.model_name, history, congested, self._draw_later)
+        self._face = Face(self.session, self._choosing.model_name, history, watching, self._draw_later)
         self._memory_speed = MemorySpeed(self, self.session, self._memory_known, self._say)
         self._draws_later = False
         self._waiting_prompt = options.prompt
@@ -100,11 +99,13 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
             sign.show_rows([(("❯", "accent"),)])
             yield sign
             yield face.box
+        yield self._watching.line
         yield face.key_bar
 
     def on_mount(self) -> None:
         """Show the first frame, then begin with what takes time."""
         self._slow_timer = self.set_interval(_SLOW_SECONDS, self._draw_slow, pause=True)
+        self._meter_timer = self.set_interval(_METER_SECONDS, self._watching.draw, pause=True)
         self.call_after_refresh(self._begin)
 
     async def _begin(self) -> None:
@@ -147,7 +148,7 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
             return
         self.session.engine_started()
         self._slow_timer.resume()
-        failed = self._link.start(options.model, options.settings, self._readable)
+        failed = self._link.start(options.model, options.settings, self._readable, lambda: self._watching.pace.seconds)
         if failed is not None:
             self._take_in(self.session.apply([failed]))
 
@@ -169,6 +170,8 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
     def _read(self) -> None:
         self._take_in(self.session.apply(self._link.receive()))
         self._link.rearm()
+        if (news := self._watching.news()) is not None:
+            self._say(news, "warning")
 
     def _take_in(self, changes: Changes) -> None:
         for log in changes.logs:
@@ -218,10 +221,15 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
 
     # Drawing
 
+    def frame_goes_out(self) -> None:
+        """A frame is about to go to the terminal."""
+        if self._watching.meter.running and self._face.reading is not None:
+            self._watching.meter.frame(self._face.reading.lines_painted)
+
     def _draw_slow(self) -> None:
         if not (self.session.busy or self.session.starting):
             self._slow_timer.pause()
-        self._face.slow()
+        self._face.at_leisure()
 
     def _draw_later(self) -> None:
         if not self._draws_later:
@@ -372,6 +380,19 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
         self.set_class(shown, "-tokens")
         if self._face.reading is not None and shown:
             self._face.reading.tokens_shown(self.session.run)
+        self._face.all()
+
+    def action_meter(self) -> None:
+        """Show or hide what watching costs."""
+        if self._watching.switch_meter():
+            self._meter_timer.resume()
+        else:
+            self._meter_timer.pause()
+        self._face.all()
+
+    def action_low_bandwidth(self) -> None:
+        """Draw less often and send less, or as usual again."""
+        self._say(self._watching.switch_low_bandwidth())
         self._face.all()
 
     def action_copy(self) -> None:

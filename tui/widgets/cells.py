@@ -80,14 +80,13 @@ class Cells(KeptDrawing, Widget):
             return
         self._strips = None
         width = self.content_size.width
-        left, top = self.gutter.left, self.gutter.top
         regions = []
         for y in range(max(len(old), len(new))):
             before = old[y] if y < len(old) else ()
             after = new[y] if y < len(new) else ()
             if before != after:
                 start, end = _changed_span(before, after, width)
-                regions.append(Region(left + start, top + y, end - start, 1))
+                regions.append(Region(start, y, end - start, 1))
         if regions and width:
             self.refresh(*regions)
 

@@ -58,6 +58,14 @@ class PtyProcess:
         """Modes of the line discipline."""
         return termios.tcgetattr(self._slave)
 
+    def hold(self) -> None:
+        """Take nothing more, as after ctrl+s."""
+        termios.tcflow(self._slave, termios.TCOOFF)
+
+    def release(self) -> None:
+        """Take what comes again."""
+        termios.tcflow(self._slave, termios.TCOON)
+
     def type(self, keys: bytes) -> None:
         os.write(self._master, keys)
 
@@ -87,7 +95,15 @@ class PtyProcess:
         """Return the lines that the output leaves on the screen."""
         self._stream.feed(self.output[self._drawn :])
         self._drawn = len(self.output)
-        return [line.rstrip() for line in self._screen.display]
+        # pyte's own ``display`` cannot show the half of a wide character, as there is in the middle of a frame.
+        buffer = self._screen.buffer
+        return ["".join(buffer[y][x].data for x in range(self._columns)).rstrip() for y in range(self._rows)]
+
+    def picture(self) -> list[tuple[str, object]]:
+        """Return the cells that the output leaves on the screen, with all that can be seen of each."""
+        self.screen()
+        cells = (self._screen.buffer[y][x] for y in range(self._rows) for x in range(self._columns))
+        return [visible_cell(cell) for cell in cells]
 
     def hang_up(self) -> None:
         """Take the terminal away, as when its window is closed."""
@@ -117,6 +133,13 @@ class PtyProcess:
             self.output += os.read(self._master, 65536)
             return True
         return False
+
+
+def visible_cell(cell: pyte.screens.Char) -> tuple[str, object]:
+    """Return a cell's character and what can be seen of its style; of a space not the colour that text would have."""
+    if cell.data == " " and not (cell.underscore or cell.reverse or cell.strikethrough):
+        return cell.data, cell.bg
+    return cell.data, (cell.fg, cell.bg, cell.bold, cell.italics, cell.underscore, cell.reverse, cell.strikethrough)
 
 
 def _login_tty(slave: int) -> None:
