@@ -34,8 +34,8 @@ class EngineLink:
         on_readable: Callable[[], None],
         frame: Callable[[], float],
     ) -> Failed | None:
-        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something, at most once in
-        as many seconds as ``frame`` returns.
+        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something, at most once
+        in as many seconds as ``frame`` returns.
 
         Returns why there can be none: no process, or a model that cannot have a cache of the types asked for.
         """

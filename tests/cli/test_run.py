@@ -78,7 +78,7 @@ def test_disturbed_tokens_are_told_of(decodescope: RunCommand, script: ScriptWri
     path = script(calm, {"text": "b", "ms": 420, "facts": SLOW}, calm)
     line = decodescope("run", "hi", "-m", f"script:{path}").stderr.decode()
     assert " tokens disturbed, " in line
-    assert "% of the time lost: not to be quoted · stop" in line
+    assert "% of the time lost: not to be quoted · the model ended its turn" in line
     found = json.loads(decodescope("run", "hi", "--json", "-m", f"script:{path}").stdout)["disturbance"]
     assert found["tokens"] == 40
     assert found["causes"]["preempted"] == 1

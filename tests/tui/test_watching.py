@@ -26,7 +26,7 @@ class Line:
         self.now = 0
         self.traffic = Traffic(lambda: self.now)
         options = ScopeOptions(ScriptFile(Path("x")), fps=fps, low_bandwidth=low_bandwidth)
-        self.watching = Watching(options, self.traffic, EngineLink(FakeBackend))
+        self.watching = Watching(options, self.traffic, EngineLink(lambda model, settings: FakeBackend()))
 
     def news(self, frames: int, *, waited_ms: int) -> list[str]:
         """What is said in the course of so many frames."""

@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
 from ...backends.events import Failed, Finished
-from ...backends.requests import Request
 from ...backends.text import visible
 from ..engine_link import EngineLink
 from ..history import History
@@ -22,6 +21,7 @@ from ..widgets.cells import Cells
 from ..widgets.kept import KeptDrawing, KeptHorizontal
 from ..widgets.prompt_box import PromptBox
 from .arrangement import ARRANGEMENT
+from .asking import Asking
 from .choosing import Choosing
 from .face import Face
 from .help import HelpScreen
@@ -34,17 +34,16 @@ from .why import WhyScreen
 from .wording import answer_note, ready_notes
 
 if TYPE_CHECKING:
-    from ..conversation.view import Conversation
+    pass
 
 _SLOW_SECONDS = 0.5
 _METER_SECONDS = 1.0
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
 _RETRY_SECONDS = 0.25
-_EDITABLE_CHARACTERS = 200_000
 _TOLD_SECONDS, _WARNED_SECONDS = 3.0, 6.0
 
 
-class ScopeScreen(KeptDrawing, Looking, Screen[None]):
+class ScopeScreen(KeptDrawing, Asking, Looking, Screen[None]):
     """Owns the session; widgets draw it and answer with messages."""
 
     AUTO_FOCUS = "PromptBox"
@@ -76,11 +75,6 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
         self._memory_speed = MemorySpeed(self, self.session, self._memory_known, self._say)
         self._draws_later = False
         self._waiting_prompt = options.prompt
-        """Asked as soon as the model is ready; in the conversation already."""
-        self._after_end = ""
-        """The action to take when the running generation has ended."""
-        self._draft = ""
-        """What was in the prompt box before the last prompt was put there to be edited."""
 
     def compose(self) -> ComposeResult:
         """Lay out what needs no heavy import."""
@@ -130,10 +124,6 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
     def on_unmount(self) -> None:
         """Leave the event loop, which closes soon."""
         self._link.stop_reading()
-
-    @property
-    def _conversation(self) -> "Conversation | None":
-        return None if self._face.reading is None else self._face.reading.conversation
 
     def _say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
         seconds = _TOLD_SECONDS if severity == "information" else _WARNED_SECONDS
@@ -203,22 +193,6 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
         if action:
             self.call_next(self.run_action, action)
 
-    def _ask_waiting(self) -> None:
-        session = self.session
-        ready = (
-            session.model is not None and not session.busy and not session.starting and session.phase is not Phase.GONE
-        )
-        if self._waiting_prompt is not None and self._conversation is not None and ready:
-            prompt, self._waiting_prompt = self._waiting_prompt, None
-            self._generate(self.session.ask(prompt))
-
-    def _generate(self, request: Request) -> None:
-        if self._conversation is not None:
-            self._conversation.begin_answer()
-        self._slow_timer.resume()
-        self._link.generate(request)
-        self._face.all()
-
     # Drawing
 
     def frame_goes_out(self) -> None:
@@ -258,121 +232,11 @@ class ScopeScreen(KeptDrawing, Looking, Screen[None]):
 
     @on(PromptBox.Sent)
     def _sent(self, message: PromptBox.Sent) -> None:
-        if self.session.busy:
-            self._say("The answer is still being written: esc stops it, then enter sends.", "warning")
-        elif self.session.phase is Phase.GONE:
-            self._say("There is no engine: ^r starts it again, then enter sends.", "warning")
-        elif self._waiting_prompt is not None:
-            self._say("A prompt is waiting for the model already: esc takes it back.", "warning")
-        else:
-            self._history.add(message.prompt)
-            if self._history.problem:
-                self._say(self._history.problem, "warning")
-                self._history.problem = None
-            self._replace_edited()
-            self._face.box.fill("")
-            self._waiting_prompt = message.prompt
-            if self._conversation is not None:
-                self._conversation.add_user(message.prompt)
-            self._ask_waiting()
-
-    def _ends_first(self, action: str) -> bool:
-        """Whether a generation has to end before ``action``; it is stopped, and the action follows."""
-        if not self.session.busy:
-            return False
-        self._cancel(action)
-        return True
-
-    def _cancel(self, then: str = "") -> None:
-        self._after_end = then
-        self._link.cancel()
-        self.session.stop()
-        self._face.slow()
-
-    def _take_waiting_back(self) -> bool:
-        if self._waiting_prompt is None:
-            return False
-        prompt, self._waiting_prompt = self._waiting_prompt, None
-        if self._conversation is not None:
-            self._conversation.drop_last_turn()
-        self._fill_box(prompt)
-        return True
-
-    def _fill_box(self, prompt: str) -> None:
-        box = self._face.box
-        box.fill(prompt)
-        box.focus()
-
-    def _edit(self, on: bool) -> None:
-        self._face.editing = on
-        self._face.keys(letters=not self._face.box.has_focus)
-
-    def _replace_edited(self) -> None:
-        """Make room for the prompt that replaces the last one, where that is being edited."""
-        if not self._face.editing:
-            return
-        self._edit(False)
-        self.session.take_back()
-        if self._conversation is not None:
-            self._conversation.drop_last_turn()
-
-    def action_stop(self) -> None:
-        """Stop the answer; while the model loads take the waiting prompt back; leave editing; else go to the box."""
-        if self.session.busy:
-            self._cancel()
-        elif self._take_waiting_back():
-            pass
-        elif self._face.editing:
-            self._edit(False)
-            self._fill_box(self._draft)
-        else:
-            self._face.box.focus()
+        self._send(message.prompt)
 
     def action_focus_prompt(self) -> None:
         """Go to the prompt box."""
         self._face.box.focus()
-
-    def action_again(self) -> None:
-        """Answer the last prompt again; start an engine where there is none."""
-        if self.session.phase is Phase.GONE:
-            self._start_engine()
-            self._face.all()
-        elif self.session.starting:
-            self._say("The model is still being loaded.")
-        elif not self._ends_first("again"):
-            request = self.session.ask_again()
-            if request is None:
-                self._say("There is nothing to answer again yet.")
-            else:
-                if self._conversation is not None and self.session.last_prompt is not None:
-                    self._conversation.drop_last_turn()
-                    self._conversation.add_user(self.session.last_prompt)
-                self._generate(request)
-
-    def action_edit(self) -> None:
-        """Put the last prompt into the box; its turn stays until another prompt replaces it."""
-        if self._ends_first("edit") or self._take_waiting_back():
-            return
-        prompt = self.session.last_prompt
-        if prompt is None:
-            self._say("There is no prompt to edit yet.")
-        elif len(prompt) > _EDITABLE_CHARACTERS:
-            self._say(f"The last prompt has {len(prompt):,} characters: too long to be edited here.", "warning")
-        elif not self._face.editing:
-            self._draft = self._face.box.text
-            self._edit(True)
-            self._fill_box(prompt)
-
-    def action_clear(self) -> None:
-        """Begin a new conversation."""
-        if self._ends_first("clear"):
-            return
-        self._waiting_prompt = None
-        self._edit(False)
-        self.session.clear()
-        if self._conversation is not None:
-            self._conversation.clear()
-        self._face.all()
 
     def action_tokens(self) -> None:
         """Show or hide the table of tokens."""
