@@ -207,6 +207,21 @@ def test_the_plot_has_an_axis_a_median_and_marks_what_is_cut_off() -> None:
     assert all(len(row) == 80 for row in rows[1:])
 
 
+def test_disturbed_tokens_are_pointed_at_in_the_plot_and_summed_up_when_done() -> None:
+    start = 112 * MS
+    quick = [token(start + place * 7 * MS, place + 1, b"a") for place in range(40)]
+    slow = token(start + 39 * 7 * MS + 18 * MS, 41, b"x")
+    made = session(*answer([]), *quick, slow, finished(slow.t))
+    assert made.run is not None
+    rows = [text(row) for row in latency_rows(made.run, None, Axis(), 80, 6)]
+    assert "▾ disturbed" in rows[0]
+    assert rows[1].count("▾") == 1
+    assert "1 of 40 tokens disturbed, 4 % of the time lost" in text(phase_row(made, slow.t, 120))
+    undisturbed = session(*answer([b"a"] * 40), finished(slow.t))
+    assert undisturbed.run is not None
+    assert "▾" not in "".join(text(row) for row in latency_rows(undisturbed.run, None, Axis(), 80, 6))
+
+
 def test_points_keep_their_place_until_the_axis_doubles() -> None:
     assert [extent(count) for count in (0, 1, 32, 33, 64, 65, 1000)] == [32, 32, 32, 64, 64, 128, 1024]
 

@@ -81,7 +81,7 @@ def _split(token: Inspection) -> str:
     parts = [
         f"decode {_ms(token.decode_ns)}",
         f"sample {_ms(token.sample_ns)}",
-        *([] if cost is None else [f"chances {_ms(cost)}"]),
+        *([] if cost is None else [f"probabilities {_ms(cost)}"]),
         f"rest {_ms(token.rest_ns)} ms",
     ]
     return " · ".join(parts)

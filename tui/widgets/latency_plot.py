@@ -39,8 +39,9 @@ def latency_rows(run: "Run", floor: "MemoryFloor | None", axis: Axis, width: int
     if floor is not None:
         marks.append(Mark(_floor_along(floor, run, x_max, columns), "good", 3))
     highest = max(ys)
-    title = _title(run, floor, median, highest if highest > top else None, width)
-    return [title, *picture(xs, ys, x_max=x_max, top=top, width=width, height=height - 1, marks=marks)]
+    flags = {int(position * columns / x_max) for position in run.outliers[1:].nonzero()[0].tolist()}
+    title = _title(run, floor, median, highest if highest > top else None, width, disturbed=bool(flags))
+    return [title, *picture(xs, ys, x_max=x_max, top=top, width=width, height=height - 1, marks=marks, flags=flags)]
 
 
 def _floor_along(floor: "MemoryFloor", run: "Run", x_max: int, columns: int) -> list[float]:
@@ -49,7 +50,9 @@ def _floor_along(floor: "MemoryFloor", run: "Run", x_max: int, columns: int) -> 
     return [floor.ns(before + column / columns * x_max) / 1e6 for column in range(columns)]
 
 
-def _title(run: "Run", floor: "MemoryFloor | None", median: float | None, cut: float | None, width: int) -> Row:
+def _title(
+    run: "Run", floor: "MemoryFloor | None", median: float | None, cut: float | None, width: int, *, disturbed: bool
+) -> Row:
     """``cut``: the highest value in ns, where it does not fit."""
     from ...metrics.floor import bandwidth_use
 
@@ -64,8 +67,10 @@ def _title(run: "Run", floor: "MemoryFloor | None", median: float | None, cut: f
         parts.append(((text, "good"),))
         if use is not None and width >= 110:
             parts.append(((f"{use:.0%} of the memory's bandwidth in use", "dim"),))
-    title = "time per token, ms" if width >= 60 else "ms"
+    title = "time per token, ms" if width >= (110 if disturbed else 60) else "ms"
     left: Row = ((f"{'':{LABEL_CELLS}} {title}", "dim"),)
+    if disturbed and width >= 60:
+        left = (*left, ("   ▾ disturbed", "warn"))
     while parts and row_width(left) + row_width(_joined(parts)) >= width:
         parts.pop()
     return spread(left, _joined(parts), width)

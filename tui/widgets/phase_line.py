@@ -166,6 +166,9 @@ def _outcome(session: Session) -> list[str]:
     parts = [f"{run.token_count:,} token{'' if run.token_count == 1 else 's'} in {numbers.seconds(run.e2e_ns)}"]
     if reason:
         parts.append(reason)
+    disturbance = run.disturbance
+    if disturbance is not None and disturbance.disturbed:
+        parts.append(disturbance.sentence + ("" if disturbance.quotable else ": not to be quoted"))
     if run.thinking.any():
         ttfa = run.ttfa_ns
         parts.append(f"first answer {'none' if ttfa is None else 'after ' + numbers.milliseconds(ttfa)}")

@@ -1,6 +1,6 @@
 """A curve with its axis and its marked levels, as rows of cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..plotting.axis import tick_label
@@ -10,6 +10,8 @@ from .cells import Row
 LABEL_CELLS = 5
 """Cells of the axis' labels, the one between them and the axis included."""
 COLUMNS_AT_LEAST = 8
+_FREE = " \u2800"
+_SIGNS = "▲▾"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,11 @@ def picture(
     width: int,
     height: int,
     marks: Sequence[Mark],
+    flags: Collection[int] = (),
 ) -> list[Row]:
     """Return ``height`` rows: the curve through (xs, ys), which is cut at ``top``, and marked where it is; the axis at
-    the left, from 0 to ``top``. Of marks in the same cell the first one is drawn."""
+    the left, from 0 to ``top``. Of marks in the same cell the first one is drawn. ``flags``: columns that
+    are pointed at from the top."""
     columns = columns_in(width)
     lines = draw(xs, ys, width=columns, height=height, x_max=x_max, y_max=top)
     cut = {int(x / x_max * columns) for x, y in zip(xs, ys, strict=True) if y > top} if top else set()
@@ -50,6 +54,8 @@ def picture(
         axis: Row = ((_label(number, len(lines), top), "dim"), ("┤" if at_an_end else "│", "track"))
         if number == 0 and cut:
             line = "".join("▲" if column in cut else character for column, character in enumerate(line))
+        if number == 0 and flags:
+            line = "".join("▾" if column in flags and drawn != "▲" else drawn for column, drawn in enumerate(line))
         rows.append(axis + _spans(line, dashes[number]))
     return rows
 
@@ -85,9 +91,9 @@ def _spans(line: str, dashes: Mapping[int, tuple[str, str]]) -> Row:
     spans: list[tuple[str, str]] = []
     for column, drawn in enumerate(line):
         character, role = drawn, "accent"
-        if drawn == "▲":
+        if drawn in _SIGNS:
             role = "warn"
-        elif drawn in " \u2800":
+        elif drawn in _FREE:
             character, role = dashes.get(column, (" ", ""))
         if spans and (character == " " or spans[-1][1] == role):
             spans[-1] = (spans[-1][0] + character, spans[-1][1])
