@@ -6,6 +6,7 @@ import pytest
 
 from decodescope.backends.events import Event
 from decodescope.backends.requests import Sampling
+from decodescope.tui import numbers
 from decodescope.tui.keys import KEYS
 from decodescope.tui.lens import Lens
 from decodescope.tui.plotting.axis import Axis
@@ -205,6 +206,18 @@ def test_the_plot_has_an_axis_a_median_and_marks_what_is_cut_off() -> None:
     assert rows[1].strip().startswith("30")  # four medians of 7 ms are 28
     assert rows[-1].strip().startswith("0")
     assert all(len(row) == 80 for row in rows[1:])
+
+
+def test_the_time_to_the_first_answer_is_told_where_the_model_reasons() -> None:
+    reasoning = session(taken(), token(5 * MS, 1, b"hm", thinking=True), token(9 * MS, 2, b"Yes"))
+    shown = "\n".join(text(row) for row in grid(figures(reasoning, 10 * MS), 118, 2))
+    assert "TTFA" in shown
+    assert "9.0 ms" in shown
+    assert "slowdown" not in shown
+    thinking_still = session(taken(), token(5 * MS, 1, b"hm", thinking=True))
+    assert figures(thinking_still, 10 * MS).ttfa == numbers.MISSING
+    plain = session(*answer([b"a"]))
+    assert figures(plain, 200 * MS).ttfa is None
 
 
 def test_disturbed_tokens_are_pointed_at_in_the_plot_and_summed_up_when_done() -> None:

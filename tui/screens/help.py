@@ -18,7 +18,11 @@ _FIGURES = (
     ("ITL", "Inter-token latency: the gap between two tokens; half of the gaps are below p50, 99 in 100 below p99."),
     ("write", "Tokens written per second over the whole answer; now: over its last two seconds."),
     ("read", "Prompt tokens read per second; tokens that the cache held already are left out."),
+    ("TTFA", "Time to first answer, where the model reasons first: from the request to the first token of the answer."),
     ("slowdown", "read / write: how many times longer a token takes to write than to read."),
+    ("median", "Dashes in the plot; what half of the tokens stay below."),
+    ("floor", "The time per token that this machine's memory demands: all weights are read for each token."),
+    ("disturbed", "Took at least 1.5 times the usual for a known cause, or twice; f4 says why."),
     ("elapsed", "Time since the engine took the request."),
     ("seed", "With the same seed, settings and prompt the answer is the same."),
 )

@@ -35,7 +35,7 @@ def ready_notes(session: Session, *, raw: bool) -> Iterator[tuple[str, Literal["
     """Yield what should be known about the model that has become ready; ``raw``: the template was not asked for."""
     model = session.model
     if model is not None and model.context_note:
-        yield model.context_note, "information"
+        yield f"Context: {model.context:,} tokens, {model.context_note}.", "information"
     if model is not None and not model.template and not raw:
         yield "The model has no chat template: prompts are completed as they stand.", "warning"
 

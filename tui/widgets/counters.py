@@ -28,6 +28,8 @@ class Figures:
     tokens: str = numbers.MISSING
     elapsed: str = numbers.MISSING
     seed: str = numbers.MISSING
+    ttfa: str | None = None
+    """Time to first answer; None without reasoning."""
 
 
 LABELS = {
@@ -74,6 +76,7 @@ def figures(session: Session, now: int) -> Figures:
         tokens=numbers.count(run.token_count),
         elapsed=numbers.seconds(until - run.taken.t),
         seed=str(run.taken.seed),
+        ttfa=numbers.milliseconds(run.ttfa_ns) if run.thinking_tokens else None,
     )
 
 
@@ -98,6 +101,9 @@ def grid(shown: Figures, width: int, height: int) -> list[Row]:
         spans: list[tuple[str, str]] = []
         for name in order[start : start + columns]:
             label, value = LABELS[name], getattr(shown, name)
+            if name == "slowdown" and shown.ttfa is not None:
+                # A model that reasons: how long it took to begin its answer says more.
+                label, value = "TTFA", shown.ttfa
             gap = " " * _GAP if spans else ""
             spans.append((f"{gap}{label} ", "dim"))
             role = "dim" if value == numbers.MISSING else "strong" if name in _EMPHASISED else ""

@@ -82,9 +82,9 @@ def _split(token: Inspection) -> str:
         f"decode {_ms(token.decode_ns)}",
         f"sample {_ms(token.sample_ns)}",
         *([] if cost is None else [f"probabilities {_ms(cost)}"]),
-        f"rest {_ms(token.rest_ns)} ms",
+        f"rest {_ms(token.rest_ns)}",
     ]
-    return " · ".join(parts)
+    return " · ".join(parts) + " ms"
 
 
 def _ms(ns: int | None) -> str:
