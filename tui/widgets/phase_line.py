@@ -1,12 +1,15 @@
 """The line that says what is going on: loading, reading, writing, or how it ended."""
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from ...backends.events import Finished
 from .. import numbers
 from ..session import Phase, Session
 from .cells import Cells, Row, clip
+
+if TYPE_CHECKING:
+    from ...metrics.run import Run
 
 _BAR_CELLS_AT_MOST = 40
 _LABEL_CELLS = 8
@@ -54,11 +57,11 @@ def phase_row(session: Session, now: int, width: int) -> Row:
         case Phase.DECODE:
             return _decode(session, now, width)
         case Phase.DONE:
-            return _parts("done", "good", _outcome(session), width)
+            return _parts("done", "good", _outcome(session, width), width)
         case Phase.CANCELLED:
-            return _parts("stopped", "warn", _outcome(session), width)
+            return _parts("stopped", "warn", _outcome(session, width), width)
         case Phase.FAILED:
-            return _parts("failed", "bad", _outcome(session), width)
+            return _parts("failed", "bad", _outcome(session, width), width)
         case Phase.GONE:
             return _line("failed", "bad", "there is no engine", width)
         case _:
@@ -155,7 +158,7 @@ def _decode(session: Session, now: int, width: int) -> Row:
     return _parts("write", "accent", parts, width)
 
 
-def _outcome(session: Session) -> list[str]:
+def _outcome(session: Session, width: int) -> list[str]:
     run = session.run
     if run is None:
         return []
@@ -164,17 +167,23 @@ def _outcome(session: Session) -> list[str]:
     if run.token_count == 0:
         return [f"{reason} before the first token".lstrip()]
     parts = [f"{run.token_count:,} token{'' if run.token_count == 1 else 's'} in {numbers.seconds(run.e2e_ns)}"]
-    if reason:
-        parts.append(reason)
     disturbance = run.disturbance
     if disturbance is not None and disturbance.disturbed:
-        parts.append(disturbance.sentence + ("" if disturbance.quotable else ": not to be quoted"))
+        lost = disturbance.sentence if width >= 100 else f"{disturbance.disturbed:,} disturbed"
+        parts.append(lost + ("" if disturbance.quotable else ": not to be quoted"))
+    if reason:
+        # What is ordinary is said where there is room; an answer that was cut off first of all.
+        parts.insert(len(parts) if _ordinary(run) else 1, reason)
     if run.thinking.any():
         ttfa = run.ttfa_ns
         parts.append(f"first answer {'none' if ttfa is None else 'after ' + numbers.milliseconds(ttfa)}")
     elif (comparison := against_reading(session)) is not None:
         parts.append(comparison)
     return parts
+
+
+def _ordinary(run: "Run") -> bool:
+    return isinstance(run.end, Finished) and run.end.reason == "stop"
 
 
 class PhaseLine(Cells):
