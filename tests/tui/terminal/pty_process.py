@@ -76,6 +76,11 @@ class PtyProcess:
                 raise AssertionError(f"the output ended with {self.output[-2000:].decode(errors='replace')}")
             self._read(0.1)
 
+    def read_rest(self) -> None:
+        """Read until nothing has come for a second."""
+        while self._read(1.0):
+            pass
+
     def wait(self, *, reading: bool = True) -> int:
         """Return the exit code, or minus the signal."""
         deadline = time.monotonic() + DEADLINE_SECONDS

@@ -24,8 +24,8 @@ STEPS = (
     (COST, "of a core", False),
     (HELP, "Stop the answer.", True),
     (HELP, "Stop the answer.", False),
-    (PALETTE, "Draw less often", True),
-    (ESCAPE, "Draw less often", False),
+    (PALETTE, "Search for commands", True),
+    (ESCAPE, "Search for commands", False),
 )
 
 
@@ -49,9 +49,8 @@ def test_piece_by_piece_is_as_a_whole(script: ScriptWriter, term: str) -> None:
     for keys, text, there in STEPS:
         process.type(keys)
         process.read_until(lambda _: (text in shown()) is there)  # noqa: B023 (called at once)
-    process.read_until(lambda _: "the model ended its turn" in shown())
-    time.sleep(1)  # the last frames, if any; without them the comparison is only less strict
-    process.read_until(lambda _: True)
+    process.read_until(lambda _: "done    " in shown())
+    process.read_rest()
     pieces = process.picture()
     before = len(process.output)
     os.kill(process.pid, signal.SIGSTOP)
