@@ -23,6 +23,7 @@ _LOG_TAIL_LINES = 12
 _EXIT_DEADLINE = 1.5
 _RESEND_SECONDS = 0.02
 
+_ENDED_BY_OTHERS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 _SIGNAL_REMEDIES = {
     signal.SIGKILL: "The system may have run out of memory: try a smaller model or a smaller -c.",
     signal.SIGILL: "llama.cpp was built for another processor: reinstall llama-cpp-python on this machine.",
@@ -187,7 +188,9 @@ class EngineHost:
             code = self._process.wait()
         stage: Stage = "engine" if self._ready else "load"
         what, remedy = describe_exit(code)
-        return Failed(t=time.perf_counter_ns(), stage=stage, what=what, reason=self.log_tail(), remedy=remedy)
+        # Whom another process ends has no last words; what stands in the log is no reason.
+        reason = "" if -code in _ENDED_BY_OTHERS else self.log_tail()
+        return Failed(t=time.perf_counter_ns(), stage=stage, what=what, reason=reason, remedy=remedy)
 
 
 def describe_exit(code: int) -> tuple[str, str]:

@@ -21,6 +21,9 @@ from .pace import Pace, RunningMedian, pace
 from .prefill import PrefillForecast
 from .series import BoolArray, Int8Array, Int64Array, Series
 
+FEWEST_READ = 16
+"""Prompt tokens that have to be computed before their rate says how fast the model reads."""
+
 
 class Run:
     """Collects the events of one generation and answers with figures; no clock, no I/O.
@@ -275,6 +278,18 @@ class Run:
         """Prompt tokens evaluated (cached ones left out) per second of prefill."""
         evaluated, duration = self.evaluated_tokens, self.prefill_ns
         return None if evaluated is None or duration is None else latency.rate_per_second(evaluated, duration)
+
+    @property
+    def slowdown(self) -> float | None:
+        """How many times longer a token takes to write than to read: prefill rate / decode rate.
+
+        ``None`` without both, and below ``FEWEST_READ`` tokens read: a handful of prompt tokens, as after a cached
+        prompt, is computed like written ones and says nothing of reading.
+        """
+        reading, writing = self.prefill_rate, self.decode_rate
+        if reading is None or writing is None or (self.evaluated_tokens or 0) < FEWEST_READ:
+            return None
+        return reading / writing
 
     @property
     def context_used(self) -> int:

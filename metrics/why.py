@@ -10,7 +10,7 @@ import msgspec
 from ..backends.events import ModelReady
 from .floor import MemoryFloor, mean_depth, token_bytes
 from .prefill import PrefillFit
-from .run import Run
+from .run import FEWEST_READ, Run
 
 Unit = Literal["tokens/s", "times", "bytes", "ns"]
 
@@ -50,19 +50,21 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     cached_tokens: int | None
     """Prompt tokens that needed no reading."""
     saved_ns: float | None
-    """What reading those would have taken; ``None`` when there are none."""
+    """What reading those would have taken, by this run or, where it read too little, by the run before it; ``None`` when
+    there are none."""
 
 
 def explain(run: Run, model: ModelReady | None, floor: MemoryFloor | None = None) -> Why:
     """Return what ``run`` on ``model`` says; ``floor`` where the machine's bandwidth is known and applies."""
     read, write = run.prefill_rate, run.decode_rate
     depth = mean_depth(run)
-    fit = run.forecast.fit if run.forecast.settled else None
+    fit = _fit_of(run)
+    known = fit if fit is not None or not run.forecast.settled else run.forecast.fit
     written = run.token_count if run.tpot_ns is not None else None
     return Why(
         read_rate=read,
         write_rate=write,
-        ratio=None if read is None or not write else read / write,
+        ratio=run.slowdown,
         bytes_per_prompt_token=_bytes_per_prompt_token(run, model),
         bytes_per_token=_bytes_per_token(model, depth),
         micro_batch=None if model is None else model.micro_batch,
@@ -70,7 +72,7 @@ def explain(run: Run, model: ModelReady | None, floor: MemoryFloor | None = None
         longer_prompt_ns=_longer_prompt_ns(run, fit),
         longer_answer_ns=None if written is None or run.tpot_ns is None else written * run.tpot_ns,
         cached_tokens=run.cached_tokens,
-        saved_ns=None if fit is None or not run.cached_tokens else fit.ns(0, run.cached_tokens),
+        saved_ns=None if known is None or not run.cached_tokens else known.ns(0, run.cached_tokens),
     )
 
 
@@ -106,6 +108,18 @@ def _bytes_per_prompt_token(run: Run, model: ModelReady | None) -> float | None:
     starts = range(0, evaluated, model.micro_batch)
     depths = sum(cached + min(start + model.micro_batch, evaluated) for start in starts)
     return (len(starts) * model.weight_bytes_per_pass + depths * model.kv_bytes_per_token) / evaluated
+
+
+def _fit_of(run: Run) -> PrefillFit | None:
+    """Return the cost of a prompt token against its depth, such that this run's prefill takes what it took.
+
+    The forecast knows of earlier runs; its shape is kept, its level is this run's. ``None`` when too little was read.
+    """
+    fit, took, read = run.forecast.fit, run.prefill_ns, run.evaluated_tokens
+    if fit is None or not took or not read or read < FEWEST_READ or run.cached_tokens is None:
+        return None
+    factor = took / fit.ns(run.cached_tokens, run.cached_tokens + read)
+    return PrefillFit(fit.base_ns * factor, fit.growth_ns * factor)
 
 
 def _longer_prompt_ns(run: Run, fit: PrefillFit | None) -> float | None:

@@ -41,6 +41,11 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> ModelFile:
         raise not_looked_into(Path(error.filename or reference or "."), error) from error
 
 
+def is_name(reference: str) -> bool:
+    """Whether ``reference`` names a model rather than a path."""
+    return reference == "demo" or reference.startswith(("hf:", "ollama:"))
+
+
 def only_model(folders: Sequence[Path] = ()) -> ModelFile | None:
     """Return the only model in ``folders`` and this machine's stores; ``None`` when there are several to choose from.
 

@@ -108,6 +108,8 @@ class Session:
         self.bandwidth: float | None = None
         """Bytes per second that this machine's memory gives to as many threads as the model uses."""
         self._context_before = 0
+        self._of_last_engine: Run | None = None
+        """A run whose engine is gone: nothing of it is in the context any more."""
         self._forecast: PrefillForecast | None = None
         """The last run's."""
         self._stream = TextStream()
@@ -150,7 +152,7 @@ class Session:
     @property
     def context_used(self) -> int:
         """Tokens in the context, as far as is known; what was there before while a prompt is not yet taken."""
-        if self.run is None or self.run.prompt is None:
+        if self.run is None or self.run.prompt is None or self.run is self._of_last_engine:
             return self._context_before
         return max(self.run.context_used, self.run.prompt.cached)
 
@@ -185,6 +187,7 @@ class Session:
         """Wait for an engine to load; the conversation stays."""
         self.phase = Phase.LOADING
         self._context_before = 0
+        self._of_last_engine = self.run
         self.model = None
         self.load_fraction = 0.0
         self.failure = None

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..metrics.disturbance import Cause
+from ..metrics.pace import pace
 from ..metrics.run import Run
 from . import numbers
 from .conversation.marks import degree, marks_of
@@ -125,7 +126,8 @@ def row_cells(run: Run, row: int, lens: Lens, columns: Columns, *, chosen: bool)
     """
     times, median = run.token_times, run.running_median_ns
     gap = None if row == 0 else int(times[row] - times[row - 1])
-    departs = degree(int(marks_of(run, row, row + 1)[0]), lens)
+    # Against the median that the factor beside it is told in, which moves on after the text was tinted.
+    departs = int(pace(gap or 0, median)) if lens is Lens.TIME else degree(int(marks_of(run, row, row + 1)[0]), lens)
     told = TINTS[departs - 1].name if departs else ""
     mark = f"{TINTS[departs - 1].mark if departs else '':<{_MARK_CELLS}}"
 

@@ -36,6 +36,7 @@ def models_command(places: tuple[Path, ...], as_json: bool) -> None:
     from ...models.discovery import discover, examine_files
     from ..streams import Messages, data_width, print_data
 
+    places = tuple(_located(place) for place in places)
     folders = [place for place in places if _is_folder(place)]
     files = [place for place in places if place not in folders]
     if files and folders:
@@ -58,6 +59,23 @@ def models_command(places: tuple[Path, ...], as_json: bool) -> None:
 
         for error in refused:
             Messages().say(failure_text(error.what, error.reason, error.remedy))
+        click.get_current_context().exit(ExitCode.NOT_LOADED)
+
+
+def _located(place: Path) -> Path:
+    """Return the file behind ``demo``, ``hf:…`` and ``ollama:…``; other places as they are."""
+    from ...models.errors import ModelError
+    from ...models.references import is_name, resolve
+
+    if place.exists() or not is_name(str(place)):
+        return place
+    try:
+        return resolve(str(place)).path
+    except ModelError as error:
+        from ..failure import failure_text
+        from ..streams import Messages
+
+        Messages().say(failure_text(error.what, error.reason, error.remedy))
         click.get_current_context().exit(ExitCode.NOT_LOADED)
 
 

@@ -240,6 +240,7 @@ def test_a_killed_engine_is_reported_once_in_words(open_any: OpenAny) -> None:
     assert failed.stage == "engine"
     assert "SIGKILL" in failed.what
     assert "memory" in failed.remedy
+    assert failed.reason == ""
     assert engine.host.closed
     assert engine.host.receive(0) == []
 

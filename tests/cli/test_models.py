@@ -105,6 +105,16 @@ def test_a_file_is_described(decodescope: RunCommand, demo_model: Path) -> None:
     assert facts["file"] == str(demo_model)
 
 
+def test_a_name_is_described_like_its_file(decodescope: RunCommand, demo_model: Path) -> None:
+    assert decodescope("models", "demo").stdout == decodescope("models", str(demo_model)).stdout
+
+
+def test_a_name_that_leads_nowhere(decodescope: RunCommand) -> None:
+    result = decodescope("models", "hf:nobody/nothing")
+    assert result.returncode == 3
+    assert b"nobody/nothing" in result.stderr
+
+
 def test_a_file_as_json(decodescope: RunCommand, demo_model: Path) -> None:
     found = json.loads(decodescope("models", "--json", str(demo_model)).stdout)
     assert [one["files"] for one in found] == [[str(demo_model)]]

@@ -102,3 +102,14 @@ def test_line_by_line() -> None:
     assert by_label["saved by the cache"].value is None
     assert "100" in by_label["per prompt token"].note
     assert all(fact.value is None for fact in facts(explain(Run(run().taken), None)))
+
+
+def test_what_is_foreseen_has_the_level_of_this_run_and_not_of_an_earlier_one() -> None:
+    earlier = PrefillPrior(0.0, 1e-9, base_ns=10.0 * MS)
+    why = explain(run(total=40, prior=earlier), MODEL, FLOOR)
+    assert why.longer_prompt_ns == pytest.approx(40 * MS, rel=1e-3)
+
+
+def test_a_handful_of_prompt_tokens_says_nothing_of_reading() -> None:
+    why = explain(run(total=250, cached=240), MODEL, FLOOR)
+    assert (why.ratio, why.longer_prompt_ns, why.saved_ns) == (None, None, None)

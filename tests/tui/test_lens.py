@@ -227,3 +227,25 @@ async def test_the_keys_do_nothing_harmful_before_there_is_anything() -> None:
         assert running.app.return_code is None
         for kind in (Inspector, TokenTable, Conversation):
             assert isinstance(running.screen.query_one(kind), Widget)
+
+
+async def test_home_and_end_before_the_first_token_change_nothing() -> None:
+    async with scope() as running:
+        await asked(running)
+        running.engine.play(taken(), prompt(10 * MS, 100))
+        await running.until(lambda: running.session.phase is Phase.PREFILL)
+        await running.press("f4", "home", "left", "end", "home")
+        assert "no token yet" in "\n".join(running.shown())
+        running.engine.play(*answer([b"one", b" two"])[3:], finished(900 * MS))
+        await running.until(lambda: running.session.phase is Phase.DONE)
+        await running.press("home")
+        await running.until(lambda: "#1 one" in "\n".join(running.shown()))
+
+
+async def test_the_walk_goes_on_when_the_table_is_closed() -> None:
+    async with scope(size=(100, 40)) as running:
+        await answered(running, [b"one", b" two", b" three"])
+        await running.press("f4", "left", "ctrl+t", "ctrl+t")
+        await running.until(lambda: running.conversation.has_focus)
+        await running.press("left", "left")
+        await running.until(lambda: "#1 one" in "\n".join(running.shown()))

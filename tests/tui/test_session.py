@@ -186,3 +186,17 @@ def test_a_chosen_model_is_loaded() -> None:
     made.choosing()
     made.engine_started()
     assert made.phase is Phase.LOADING
+
+
+def test_nothing_is_in_the_context_of_another_engine() -> None:
+    made = session()
+    made.ask("one")
+    made.apply([*answer([b"first"]), finished(200 * MS)])
+    assert made.context_used == 101
+    made.engine_started()
+    assert made.context_used == 0
+    made.apply([ready()])
+    made.ask("two")
+    assert made.context_used == 0
+    made.apply([taken(), prompt(10 * MS, 50), progress(20 * MS, 50, 50)])
+    assert made.context_used == 50

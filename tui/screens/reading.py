@@ -140,7 +140,7 @@ class Reading(KeptDrawing, Container):
     def _show_token(self) -> None:
         run = self._run
         newest = None if run is None else run.token_count or None
-        index = newest if self._looked_at is None else self._looked_at
+        index = newest if self._looked_at is None or newest is None else min(self._looked_at, newest)
         self.inspector.show(run, index)
         self.conversation.inspect(index, hold=self._looked_at is not None)
 

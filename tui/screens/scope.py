@@ -242,8 +242,11 @@ class ScopeScreen(KeptDrawing, Asking, Looking, Screen[None]):
         """Show or hide the table of tokens."""
         shown = not self.has_class("-tokens")
         self.set_class(shown, "-tokens")
-        if self._face.reading is not None and shown:
-            self._face.reading.tokens_shown(self.session.run)
+        if (reading := self._face.reading) is not None:
+            if shown:
+                reading.tokens_shown(self.session.run)
+            elif reading.inspecting:
+                self.call_after_refresh(reading.conversation.focus)  # it is hidden until then where it is narrow
         self._face.all()
 
     def action_meter(self) -> None:

@@ -62,6 +62,9 @@ class SettingsScreen(ModalScreen[ScopeOptions | None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "cancel", "Leave", show=False, priority=True),
         Binding("ctrl+s", "apply", "Apply", show=False, priority=True),
+        # First of all, so that what is typed right after it goes to the next field.
+        Binding("tab", "app.focus_next", "Next", show=False, priority=True),
+        Binding("shift+tab", "app.focus_previous", "Previous", show=False, priority=True),
         Binding("up", "app.focus_previous", "Previous", show=False),
         Binding("down", "app.focus_next", "Next", show=False),
     ]

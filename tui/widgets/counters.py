@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from .. import numbers
 from ..session import Session
 from .cells import Cells, Row
-from .phase_line import slowdown
 
 _CELL_AT_LEAST = 18
 _CELL_AT_MOST = 22
@@ -72,7 +71,7 @@ def figures(session: Session, now: int) -> Figures:
         now=numbers.rate(run.recent_decode_rate() if run.end is None else None),
         write=numbers.rate(run.decode_rate),
         read=numbers.rate(run.prefill_rate),
-        slowdown=numbers.times(slowdown(session)),
+        slowdown=numbers.times(run.slowdown),
         tokens=numbers.count(run.token_count),
         elapsed=numbers.seconds(until - run.taken.t),
         seed=str(run.taken.seed),

@@ -95,7 +95,7 @@ def _system(token: Inspection) -> str:
     facts = token.facts
     parts = [
         _counted(facts.involuntary_switches, "pre-emption"),
-        f"waited {_ms(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
+        f"threads waited {_ms(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
         *_faults(facts),
         f"cpu {_ms(facts.cpu_ns)} ms" if facts.cpu_ns is not None else "",
         _counted(facts.voluntary_switches, "sleep") if facts.voluntary_switches else "",

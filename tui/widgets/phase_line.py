@@ -1,15 +1,12 @@
 """The line that says what is going on: loading, reading, writing, or how it ended."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import assert_never
 
 from ...backends.events import Finished
 from .. import numbers
 from ..session import Phase, Session
 from .cells import Cells, Row, clip
-
-if TYPE_CHECKING:
-    from ...metrics.run import Run
 
 _BAR_CELLS_AT_MOST = 40
 _LABEL_CELLS = 8
@@ -19,8 +16,6 @@ _ENDINGS = {
     "length": "the limit of tokens is reached",
     "context": "the context is full",
 }
-
-_FEWEST_READ = 16
 
 
 def bar(done: float, cached: float, cells: int) -> Row:
@@ -121,21 +116,9 @@ def _prefill(session: Session, now: int, width: int) -> Row:
     return _with_bar("read", processed / whole, cached / whole, " · ".join(parts), width)
 
 
-def slowdown(session: Session) -> float | None:
-    """Return how many times longer a token takes to write than to read; None without both.
-
-    A handful of prompt tokens, as after a cached prompt, is computed like written ones and says nothing of reading.
-    """
-    run = session.run
-    if run is None or (run.evaluated_tokens or 0) < _FEWEST_READ:
-        return None
-    reading, writing = run.prefill_rate, run.decode_rate
-    return None if reading is None or writing is None else reading / writing
-
-
 def against_reading(session: Session) -> str | None:
-    """Return ``slowdown`` in words."""
-    factor = slowdown(session)
+    """Return in words how writing compares with reading; None where that is not known."""
+    factor = None if session.run is None else session.run.slowdown
     if factor is None:
         return None
     if factor < 1:
@@ -172,18 +155,13 @@ def _outcome(session: Session, width: int) -> list[str]:
         lost = disturbance.sentence if width >= 100 else f"{disturbance.disturbed:,} disturbed"
         parts.append(lost + ("" if disturbance.quotable else ": not to be quoted"))
     if reason:
-        # What is ordinary is said where there is room; an answer that was cut off first of all.
-        parts.insert(len(parts) if _ordinary(run) else 1, reason)
+        parts.append(reason)
     if run.thinking.any():
         ttfa = run.ttfa_ns
         parts.append(f"first answer {'none' if ttfa is None else 'after ' + numbers.milliseconds(ttfa)}")
     elif (comparison := against_reading(session)) is not None:
         parts.append(comparison)
     return parts
-
-
-def _ordinary(run: "Run") -> bool:
-    return isinstance(run.end, Finished) and run.end.reason == "stop"
 
 
 class PhaseLine(Cells):
