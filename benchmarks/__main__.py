@@ -32,7 +32,11 @@ def main(names: tuple[str, ...]) -> None:
     load = screen_cost.load_average()
     for name in names or BENCHMARKS:
         click.echo(f"measuring: {name} …", err=True)
-        figures += BENCHMARKS[name]()
+        measured = BENCHMARKS[name]()
+        figures += measured
+        # As they come: the whole takes many minutes, and what is measured stays known if it is cut short.
+        for figure in measured:
+            click.echo(f"  {figure.name}: {figure.measured} (target {figure.target}): {figure.verdict}", err=True)
     click.echo(table(figures))
     click.echo(f"\n{platform.machine()}, {THREADS} CPUs, load before: {load}; ratios are medians of interleaved pairs.")
 

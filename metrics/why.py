@@ -50,8 +50,8 @@ class Why(msgspec.Struct, frozen=True, kw_only=True):
     cached_tokens: int | None
     """Prompt tokens that needed no reading."""
     saved_ns: float | None
-    """What reading those would have taken, by this run or, where it read too little, by the run before it; ``None`` when
-    there are none."""
+    """What reading those would have taken, by this run or, where it read too little, by the run before it; ``None``
+    when there are none."""
 
 
 def explain(run: Run, model: ModelReady | None, floor: MemoryFloor | None = None) -> Why:
