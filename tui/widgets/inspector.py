@@ -81,7 +81,7 @@ def _split(token: Inspection) -> str:
     parts = [
         f"decode {_ms(token.decode_ns)}",
         f"sample {_ms(token.sample_ns)}",
-        *([] if cost is None else [f"probabilities {_ms(cost)}"]),
+        *([] if cost is None else [f"chances {_ms(cost)}"]),
         f"rest {_ms(token.rest_ns)}",
     ]
     return " · ".join(parts) + " ms"
@@ -95,7 +95,7 @@ def _system(token: Inspection) -> str:
     facts = token.facts
     parts = [
         _counted(facts.involuntary_switches, "pre-emption"),
-        f"threads waited {_ms(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
+        f"waited {_ms(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
         *_faults(facts),
         f"cpu {_ms(facts.cpu_ns)} ms" if facts.cpu_ns is not None else "",
         _counted(facts.voluntary_switches, "sleep") if facts.voluntary_switches else "",
