@@ -169,8 +169,10 @@ class Session:
         """Hold prompts back until the memory has been measured."""
         self.phase = Phase.MEASURING
 
-    def measured(self, bytes_per_second: float | None) -> None:
-        """Take the memory's bandwidth, None where it could not be measured."""
+    def measured(self, bytes_per_second: float | None, threads: int) -> None:
+        """Take the memory's bandwidth, None where it could not be measured; of no use to a model of other threads."""
+        if self.model is None or self.model.threads != threads:
+            return
         self.bandwidth = bytes_per_second
         if self.phase is Phase.MEASURING:
             self.phase = Phase.READY
@@ -275,6 +277,7 @@ class Session:
             case ModelReady():
                 self.model = event
                 self._forecast = None
+                self.bandwidth = None
                 self.phase = Phase.READY
                 changes.became_ready = True
             case Log():

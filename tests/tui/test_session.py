@@ -1,5 +1,7 @@
 """What a session makes of events."""
 
+import msgspec
+
 from decodescope.backends.events import Failed
 from decodescope.backends.requests import Message, Sampling
 from decodescope.tui.session import Phase, Session
@@ -200,3 +202,16 @@ def test_nothing_is_in_the_context_of_another_engine() -> None:
     assert made.context_used == 0
     made.apply([taken(), prompt(10 * MS, 50), progress(20 * MS, 50, 50)])
     assert made.context_used == 50
+
+
+def test_the_bandwidth_of_other_threads_is_none_of_this_models() -> None:
+    made = session()
+    made.measured(5e9, 2)
+    assert made.bandwidth == 5e9
+    made.engine_started()
+    made.apply([msgspec.structs.replace(ready(), threads=1)])
+    assert made.bandwidth is None
+    made.measured(5e9, 2)  # a measurement that was under way
+    assert made.bandwidth is None
+    made.measured(4e9, 1)
+    assert made.bandwidth == 4e9

@@ -31,7 +31,7 @@ class MemorySpeed:
             return
         kept = cached_bandwidth(model.threads)
         if kept is not None:
-            self._session.measured(kept.bytes_per_second)
+            self._session.measured(kept.bytes_per_second, model.threads)
         else:
             self._session.measure()
             self._screen.run_worker(self._measure(model.threads))
@@ -43,7 +43,7 @@ class MemorySpeed:
             found = await asyncio.to_thread(measure_bandwidth, threads)
         except BandwidthError as error:
             self._say(str(error), "warning")
-            self._session.measured(None)
+            self._session.measured(None, threads)
         else:
-            self._session.measured(found.bytes_per_second)
+            self._session.measured(found.bytes_per_second, threads)
         self._known()
