@@ -16,7 +16,7 @@ from typing import assert_never
 
 from .engine import Control, Engine, EngineError
 from .events import Event, Failed
-from .wire import Cancel, Command, CommandReader, Generate, OpenLlama, OpenScript, Probabilities, encode
+from .wire import Cancel, Command, CommandReader, Generate, OpenLlama, OpenScript, Probabilities, Score, encode
 
 _READ_SIZE = 1 << 16
 
@@ -91,7 +91,7 @@ class Inbox:
                 else:
                     if isinstance(command, Generate) and command.request.probabilities:
                         self._control.prepare_probabilities()
-                    self._received += isinstance(command, Generate)
+                    self._received += isinstance(command, Generate | Score)
                     self._queue.put(command)
         os._exit(0)
 
@@ -106,7 +106,7 @@ def _open_engine(command: Command | None) -> Engine:
             from .llama.engine import LlamaEngine
 
             return LlamaEngine(command)
-        case Generate() | Cancel() | Probabilities() | None:
+        case Generate() | Score() | Cancel() | Probabilities() | None:
             raise RuntimeError(f"the first command must open an engine, not {command}")
         case _:
             assert_never(command)
@@ -137,11 +137,14 @@ def serve(engine: Engine, inbox: Inbox, outbox: Outbox, control: Control) -> Non
         if command is None:
             outbox.send_pending()
             continue
-        if not isinstance(command, Generate):
+        if not isinstance(command, Generate | Score):
             raise RuntimeError(f"a second {type(command).__name__}")
         control.serving += 1
         try:
-            engine.generate(command.request, control, outbox.send)
+            if isinstance(command, Score):
+                engine.score(command.request, control, outbox.send)
+            else:
+                engine.generate(command.request, control, outbox.send)
         except EngineError as error:
             outbox.send(_failed(error, load=False))
 

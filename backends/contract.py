@@ -3,7 +3,7 @@
 from typing import Protocol, runtime_checkable
 
 from .events import Event
-from .requests import Request
+from .requests import Request, ScoreRequest
 
 
 class Backend(Protocol):
@@ -33,6 +33,10 @@ class Backend(Protocol):
 
     def generate(self, request: Request) -> None:
         """Ask for a generation; ends in exactly one ``Finished`` or ``Failed``. Requests are served in turn."""
+        ...
+
+    def score(self, request: ScoreRequest) -> None:
+        """Ask for a stretch of a text to be scored; ends in exactly one ``Scored``, ``Finished`` or ``Failed``."""
         ...
 
     def cancel(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from .events import Event, ModelReady
-from .requests import Request
+from .requests import Request, ScoreRequest
 
 Report = Callable[[Event], None]
 """Sends one event to the parent; never blocks."""
@@ -73,6 +73,10 @@ class Engine(Protocol):
 
     def generate(self, request: Request, control: Control, report: Report) -> None:
         """Serve one request, from ``request_taken`` to ``finished``. Raises EngineError; the next request is served."""
+        ...
+
+    def score(self, request: ScoreRequest, control: Control, report: Report) -> None:
+        """Score a stretch of a text, reported as one ``scored``. Raises EngineError; the next request is served."""
         ...
 
     def prepare_probabilities(self) -> None:

@@ -8,8 +8,10 @@ The order within one generation::
 
     request_taken  prompt_ready  prefill_progress*  token*  finished | failed
 
-and before the first one, once per engine: ``load_progress* model_ready | failed``. ``log`` may come at any time. A
-reader matches on the type and ends with ``assert_never``; a new kind of fact is a new type.
+and before the first one, once per engine: ``load_progress* model_ready | failed``. Scoring a stretch of text gives one
+``scored``, or ``finished`` when it was cancelled, or ``failed``. Making another quantization is a process of its own:
+``quantize_progress* quantized | failed``. ``log`` may come at any time. A reader matches on the type and ends with
+``assert_never``; a new kind of fact is a new type.
 """
 
 from typing import Literal
@@ -17,7 +19,7 @@ from typing import Literal
 import msgspec
 
 from .requests import Message, Sampling
-from .token_facts import Probability, Scheduling
+from .token_facts import Alternative, Probability, Scheduling
 
 Stage = Literal["load", "generate", "engine"]
 FinishReason = Literal["stop", "length", "context", "cancelled"]
@@ -141,6 +143,52 @@ class Finished(_Event, frozen=True, kw_only=True, tag="finished"):
     """How many bytes at the end of the text are a stop string and what followed it, never to be shown."""
 
 
+class Scored(_Event, frozen=True, kw_only=True, tag="scored"):
+    """A stretch of a given text was scored; entry i of each tuple belongs to position ``first + i``."""
+
+    first: int
+    """Position in the text, from 0."""
+    logprobs: tuple[float, ...]
+    """Natural logarithm of the probability of each token of the text."""
+    entropies: tuple[float, ...]
+    """Entropy of each distribution, nats."""
+    ranks: tuple[int, ...]
+    """1 where the token of the text was the likeliest."""
+    top: tuple[tuple[Alternative, ...], ...]
+    """The likeliest tokens at each position, likeliest first."""
+    kld: tuple[float, ...] = ()
+    """Kullback-Leibler divergence of this model's distribution from the reference's, nats; empty for the reference."""
+    same_top: tuple[bool, ...] = ()
+    """Whether the likeliest token is the reference's; empty for the reference."""
+    decode_ns: int
+    """Time in ``llama_decode``."""
+    compute_ns: int
+    """Time for all the rest: probabilities, divergences, the exchange."""
+
+
+class QuantizeProgress(_Event, frozen=True, kw_only=True, tag="quantize_progress"):
+    """How much of a model has been written in another quantization."""
+
+    fraction: float
+    """0 to 1."""
+
+
+class Quantized(_Event, frozen=True, kw_only=True, tag="quantized"):
+    """Another quantization of a model is there, whole."""
+
+    path: bytes
+    """File system path."""
+    quantization: str
+    """What was asked for."""
+    source_quantization: str
+    """What it was made from."""
+    bytes: int
+    reused: bool
+    """It had been made before."""
+    fallbacks: tuple[str, ...] = ()
+    """What was written in another type than asked for, in words, such as ``12 tensors as Q5_0 instead of Q4_K``."""
+
+
 class Failed(_Event, frozen=True, kw_only=True, tag="failed"):
     """Something could not be done. After stage ``generate`` the engine takes the next request; otherwise it is gone."""
 
@@ -160,4 +208,17 @@ class Log(_Event, frozen=True, kw_only=True, tag="log"):
     text: str
 
 
-Event = LoadProgress | ModelReady | RequestTaken | PromptReady | PrefillProgress | Token | Finished | Failed | Log
+Event = (
+    LoadProgress
+    | ModelReady
+    | RequestTaken
+    | PromptReady
+    | PrefillProgress
+    | Token
+    | Finished
+    | Scored
+    | QuantizeProgress
+    | Quantized
+    | Failed
+    | Log
+)

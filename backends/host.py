@@ -12,9 +12,9 @@ import threading
 import time
 
 from .events import Event, Failed, ModelReady, Stage
-from .requests import Request
+from .requests import Request, ScoreRequest
 from .text import well_formed
-from .wire import Cancel, EventReader, Generate, OpenLlama, OpenScript, Probabilities, encode
+from .wire import Cancel, EventReader, Generate, OpenLlama, OpenScript, Probabilities, Score, encode
 
 _READ_SIZE = 1 << 20
 _PIPE_SIZE = 1 << 20
@@ -118,6 +118,10 @@ class EngineHost:
     def generate(self, request: Request) -> None:
         """See ``Backend``."""
         self._send(encode(Generate(request.mapped(well_formed))))
+
+    def score(self, request: ScoreRequest) -> None:
+        """See ``Backend``."""
+        self._send(encode(Score(request)))
 
     def cancel(self) -> None:
         """See ``Backend``."""

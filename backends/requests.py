@@ -52,6 +52,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stop: tuple[str, ...] = ()
     probabilities: bool = False
     """Whether each token says how likely it was; ``Backend.probabilities`` changes it later."""
+    cache_prompt: bool = True
+    """Whether what the KV cache holds of the prompt is used; without it all of the prompt is read."""
 
     def mapped(self, change: Callable[[str], str]) -> "Request":
         """Return the same request with ``change`` applied to every text in it."""
@@ -61,6 +63,24 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             prompt=None if self.prompt is None else change(self.prompt),
             stop=tuple(change(stop) for stop in self.stop),
         )
+
+
+class ScoreRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A stretch of a given text to be scored: how likely each of its tokens was, given those before it.
+
+    A text is scored stretch by stretch from its beginning; the KV cache keeps what it holds of it in between.
+    """
+
+    tokens: tuple[int, ...]
+    """The text from its beginning to the end of the stretch."""
+    first: int
+    """Position in ``tokens`` of the first token to be scored, at least 1: the first of a text follows nothing."""
+    exchange: bytes | None = None
+    """Path of the file in which the reference's distributions are handed over; ``None``: nothing is compared."""
+    role: Literal["reference", "compared"] = "reference"
+    """A reference writes its distributions into ``exchange``; one that is compared reads them there."""
+    row: int = 0
+    """Row of ``exchange`` that belongs to position ``first``; the others follow."""
 
 
 class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):

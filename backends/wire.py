@@ -3,7 +3,7 @@
 import msgspec
 
 from .events import Event
-from .requests import EngineSettings, Request
+from .requests import EngineSettings, Request, ScoreRequest
 
 
 class OpenLlama(msgspec.Struct, frozen=True, tag_field="command", tag="open_llama"):
@@ -37,6 +37,12 @@ class Generate(msgspec.Struct, frozen=True, tag_field="command", tag="generate")
     request: Request
 
 
+class Score(msgspec.Struct, frozen=True, tag_field="command", tag="score"):
+    """Score a stretch of a text, after the requests before it."""
+
+    request: ScoreRequest
+
+
 class Cancel(msgspec.Struct, frozen=True, tag_field="command", tag="cancel"):
     """Cancel all requests sent so far."""
 
@@ -47,7 +53,7 @@ class Probabilities(msgspec.Struct, frozen=True, tag_field="command", tag="proba
     on: bool
 
 
-Command = OpenLlama | OpenScript | Generate | Cancel | Probabilities
+Command = OpenLlama | OpenScript | Generate | Score | Cancel | Probabilities
 
 _encoder = msgspec.json.Encoder()
 

@@ -15,7 +15,10 @@ from ..backends.events import (
     ModelReady,
     PrefillProgress,
     PromptReady,
+    Quantized,
+    QuantizeProgress,
     RequestTaken,
+    Scored,
     Token,
 )
 from ..backends.launch import launch, resolve
@@ -166,6 +169,8 @@ class _Generation:
                 self._done = True
             case LoadProgress() | PromptReady() | PrefillProgress() | Token():
                 pass
+            case Scored() | QuantizeProgress() | Quantized():
+                pass  # of a comparison
             case _:
                 assert_never(event)
 

@@ -13,7 +13,10 @@ from ..backends.events import (
     ModelReady,
     PrefillProgress,
     PromptReady,
+    Quantized,
+    QuantizeProgress,
     RequestTaken,
+    Scored,
     Token,
 )
 from ..backends.requests import Message, Request, Sampling
@@ -295,6 +298,8 @@ class Session:
                 self.phase = Phase.CANCELLED if event.reason == "cancelled" else Phase.DONE
             case Failed():
                 self._failed(event, changes)
+            case Scored() | QuantizeProgress() | Quantized():
+                pass  # of a comparison; none of one conversation
             case _:
                 assert_never(event)
 

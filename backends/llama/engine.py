@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import Control, EngineError, Report
 from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken
-from ..requests import Request, Sampling
+from ..requests import Request, Sampling, ScoreRequest
 from ..thinking import ThinkingTracker
 from ..token_facts import Probability
 from ..usage import ProcessUsage
@@ -152,6 +152,10 @@ class LlamaEngine:
             self._memory.settle(sequence)
             self._scheduler.sequences = []
             sampler.close()
+
+    def score(self, request: ScoreRequest, control: Control, report: Report) -> None:
+        """See ``Engine``."""
+        raise NotImplementedError
 
     def prepare_probabilities(self) -> None:
         """See ``Engine``. Imports numpy, which takes longer than ten tokens."""

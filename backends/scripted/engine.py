@@ -19,7 +19,7 @@ from ..events import (
     RequestTaken,
     Token,
 )
-from ..requests import EngineSettings, Request
+from ..requests import EngineSettings, Request, ScoreRequest
 from ..stopping import StopStrings
 from .facts import ScriptedFacts
 from .script import Line, Script, probability, read_script
@@ -102,6 +102,10 @@ class ScriptedEngine:
         finally:
             for _ in lines:  # a turn that ended early is skipped to its end
                 pass
+
+    def score(self, request: ScoreRequest, control: Control, report: Report) -> None:
+        """See ``Engine``. A script has no model that could say how likely a text is."""
+        raise EngineError("A script cannot score a text.", remedy="Compare models.")
 
     def prepare_probabilities(self) -> None:
         """See ``Engine``. A script has them ready."""

@@ -15,7 +15,7 @@ from decodescope.backends.events import (
     RequestTaken,
     Token,
 )
-from decodescope.backends.requests import Request, Sampling
+from decodescope.backends.requests import Request, Sampling, ScoreRequest
 from decodescope.backends.token_facts import Alternative, Probability, Scheduling
 
 MS = 1_000_000
@@ -30,6 +30,7 @@ class FakeBackend:
         self._events: list[Event] = []
         self._closed = False
         self.requests: list[Request] = []
+        self.scored: list[ScoreRequest] = []
         self.cancelled = 0
         self.asked_for_probabilities: list[bool] = []
 
@@ -55,6 +56,9 @@ class FakeBackend:
 
     def generate(self, request: Request) -> None:
         self.requests.append(request)
+
+    def score(self, request: ScoreRequest) -> None:
+        self.scored.append(request)
 
     def cancel(self) -> None:
         self.cancelled += 1

@@ -1,0 +1,60 @@
+"""One model of a comparison: where it stands and what it has done."""
+
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from ..backends.events import Event, Failed, ModelReady, Quantized
+from ..metrics.divergence import Divergence
+from ..metrics.run import Run
+from .plan import LanePlan
+
+
+class LanePhase(Enum):
+    """Where a lane stands."""
+
+    WAITING = auto()
+    """For its turn."""
+    MAKING = auto()
+    """Its quantization is being written."""
+    LOADING = auto()
+    """Or warming up."""
+    RUNNING = auto()
+    """Reads the prompt or writes; its run tells which."""
+    SCORING = auto()
+    DONE = auto()
+    CANCELLED = auto()
+    FAILED = auto()
+    """It takes no further part; what it has done stays."""
+
+
+@dataclass(slots=True)
+class Round:
+    """One generation of a lane."""
+
+    number: int
+    """From 1."""
+    run: Run
+    events: list[Event] = field(default_factory=list)
+    """From ``request_taken`` to ``finished`` or ``failed``."""
+
+
+@dataclass(slots=True)
+class Lane:
+    """Owned and changed by the comparison alone; others read."""
+
+    number: int
+    """From 0, the reference."""
+    plan: LanePlan
+    phase: LanePhase = LanePhase.WAITING
+    fraction: float = 0.0
+    """Of what is being made, loaded or scored."""
+    made: Quantized | None = None
+    opening: list[Event] = field(default_factory=list)
+    """``load_progress``, ``log`` and ``model_ready`` of the engine in use."""
+    model: ModelReady | None = None
+    rounds: list[Round] = field(default_factory=list)
+    scores: Divergence | None = None
+    """How it scored the common text; ``None`` before, and where it is not defined."""
+    scores_note: str = ""
+    """Why there are no scores, or of what they are."""
+    failed: Failed | None = None
