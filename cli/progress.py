@@ -1,9 +1,17 @@
-"""The line on stderr that says how loading and reading the prompt are getting on."""
+"""The line on stderr that says how quantizing, loading and reading the prompt are getting on."""
 
 import os
 import time
 
-from ..backends.events import Event, LoadProgress, ModelReady, PrefillProgress, PromptReady, RequestTaken
+from ..backends.events import (
+    Event,
+    LoadProgress,
+    ModelReady,
+    PrefillProgress,
+    PromptReady,
+    QuantizeProgress,
+    RequestTaken,
+)
 from ..metrics.prefill import PrefillForecast, forecast_for
 from .streams import Messages
 
@@ -40,6 +48,8 @@ class ProgressLine:
             self._draw("read", self._reading(start), at_once=True)
         elif isinstance(event, PrefillProgress) and event.processed < event.total:
             self._draw("read", self._reading(event))
+        elif isinstance(event, QuantizeProgress):
+            self._draw("quantize", f"{self._bar(event.fraction)} {event.fraction:4.0%}")
         elif isinstance(event, ModelReady):
             self._forecast = forecast_for(event)
         elif not isinstance(event, RequestTaken | PrefillProgress):
