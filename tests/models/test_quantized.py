@@ -126,7 +126,7 @@ def test_what_was_made_is_found_with_its_origin(source: ModelFile) -> None:
     folder = quantized_folder()
     assert folder is not None
     path = quantized_path(folder, source, "Q2_K")
-    write(path, gguf(tiny_llama(**{"decodescope.requantized_from": "Q4_1", "general.file_type": 10})))
+    write(path, gguf(tiny_llama(decodescope__requantized_from="Q4_1", general__file_type=10)))
     (found,) = (one for one in discover() if one.source == "quantized")
     assert found.model is not None
     assert (found.model.name, found.model.quantization) == ("Tiny", "Q2_K")
