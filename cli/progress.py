@@ -23,7 +23,9 @@ _CLEAR = "\r\x1b[K"
 class ProgressLine:
     """One line, drawn over itself and wiped for what comes after; nothing where stderr is no terminal."""
 
-    def __init__(self, messages: Messages) -> None:
+    def __init__(self, messages: Messages, quantizing: str = "quantize") -> None:
+        """``quantizing`` is what stands before the bar of a quantization being made."""
+        self._quantizing = quantizing
         self._messages = messages
         self._active = messages.terminal and os.environ.get("TERM") not in (None, "", "dumb")
         self._full, self._empty = ("█", "░") if messages.can_show("█░") else ("#", ".")
@@ -49,7 +51,7 @@ class ProgressLine:
         elif isinstance(event, PrefillProgress) and event.processed < event.total:
             self._draw("read", self._reading(event))
         elif isinstance(event, QuantizeProgress):
-            self._draw("quantize", f"{self._bar(event.fraction)} {event.fraction:4.0%}")
+            self._draw(self._quantizing, f"{self._bar(event.fraction)} {event.fraction:4.0%}")
         elif isinstance(event, ModelReady):
             self._forecast = forecast_for(event)
         elif not isinstance(event, RequestTaken | PrefillProgress):
