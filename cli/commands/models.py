@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 _HEADING = ("-m", "name", "architecture", "quant", "size", "context", "source")
 _ELASTIC = (0, 1, 2)
 _RIGHT = (4, 5)
-
-
 _LIST = "list"
 
 
