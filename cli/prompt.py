@@ -47,6 +47,14 @@ def read_prompt(argument: str | None, option: str | None, file: str | None, mess
     return prompt
 
 
+def read_text(name: str, messages: Messages) -> str:
+    """Return the text of a file. Raises click.UsageError when it cannot be read, is too long or is empty."""
+    text = _text(_read_file(name, messages), name, messages)
+    if not text.strip():
+        raise click.UsageError(f"The file {name} is empty.")
+    return text
+
+
 def _read_file(name: str, messages: Messages) -> bytes:
     """Read a file, or a pipe such as a shell's ``<(command)``."""
     try:

@@ -33,7 +33,7 @@ from ..models.errors import ModelError
 from ..models.facts import ModelFile, read_model
 from .lane import Lane, LanePhase, Round
 from .order import rotated
-from .plan import ComparisonPlan
+from .plan import ComparisonPlan, LanePlan, Unusable
 from .results import Results, results
 from .seating import common_settings, loadable
 from .seats import Launch, Seats, failed
@@ -91,12 +91,13 @@ class Comparison:
         self._available = available
         self._seats = Seats(launch)
         self._settings = plan.settings
-        self._sources: list[Source | None] = [None if lane.make else lane.source for lane in plan.lanes]
+        self._sources: list[Source | None] = [_ready(lane) for lane in plan.lanes]
         self._making: tuple[int, Making] | None = None
         self._seated = False
         self._loading: set[int] = set()
         self._running: set[int] = set()
-        self._rounds = plan.rounds
+        self.rounds = plan.rounds
+        """How many rounds there are to be."""
         self._queue: deque[int] | None = None
         self._cancelling = False
         self._events: list[tuple[int, Event]] = []
@@ -108,6 +109,9 @@ class Comparison:
 
     def start(self) -> list[tuple[int, Event]]:
         """Begin; returns what is known at once, such as a lane that cannot be launched."""
+        for lane in self.lanes:
+            if isinstance(lane.plan.source, Unusable):
+                self._fail(lane, lane.plan.source.failed)
         self._advance()
         return self._taken()
 
@@ -132,8 +136,8 @@ class Comparison:
         if self.stage not in _ENDED:
             raise RuntimeError("a comparison that runs takes no more rounds")
         self._cancelling = False
-        self._rounds = max((one.number for lane in self.lanes for one in lane.rounds), default=0) + 1
-        self.round = self._rounds
+        self.rounds = max((one.number for lane in self.lanes for one in lane.rounds), default=0) + 1
+        self.round = self.rounds
         self._queue = None
         self.stage = Stage.PREPARING
         for lane in self._alive:
@@ -203,7 +207,7 @@ class Comparison:
             self._queue = deque(rotated([lane.number for lane in self.lanes], self.round))
         if self._queue:
             self._run(self._queue)
-        elif self.round < self._rounds and self._alive:
+        elif self.round < self.rounds and self._alive:
             self.round += 1
             self._queue = None
         else:
@@ -335,3 +339,8 @@ class Comparison:
         self._loading.discard(lane.number)
         self._running.discard(lane.number)
         self._seats.close([lane.number])
+
+
+def _ready(lane: LanePlan) -> Source | None:
+    """Return what can be loaded for ``lane``; ``None`` as long as there is nothing."""
+    return None if lane.make is not None or isinstance(lane.source, Unusable) else lane.source
