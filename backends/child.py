@@ -16,7 +16,18 @@ from typing import assert_never
 
 from .engine import Control, Engine, EngineError
 from .events import Event, Failed
-from .wire import Cancel, Command, CommandReader, Generate, OpenLlama, OpenScript, Probabilities, Score, encode
+from .wire import (
+    Cancel,
+    Command,
+    CommandReader,
+    Generate,
+    OpenLlama,
+    OpenQuantizer,
+    OpenScript,
+    Probabilities,
+    Score,
+    encode,
+)
 
 _READ_SIZE = 1 << 16
 
@@ -93,6 +104,7 @@ class Inbox:
                         self._control.prepare_probabilities()
                     self._received += isinstance(command, Generate | Score)
                     self._queue.put(command)
+        self._control.abandon()
         os._exit(0)
 
 
@@ -106,7 +118,7 @@ def _open_engine(command: Command | None) -> Engine:
             from .llama.engine import LlamaEngine
 
             return LlamaEngine(command)
-        case Generate() | Score() | Cancel() | Probabilities() | None:
+        case OpenQuantizer() | Generate() | Score() | Cancel() | Probabilities() | None:
             raise RuntimeError(f"the first command must open an engine, not {command}")
         case _:
             assert_never(command)
@@ -149,12 +161,29 @@ def serve(engine: Engine, inbox: Inbox, outbox: Outbox, control: Control) -> Non
             outbox.send(_failed(error, load=False))
 
 
+def quantize(opening: OpenQuantizer, outbox: Outbox, control: Control) -> None:
+    """Write a quantization, and tell how it went."""
+    from .quantizer import Quantizer
+
+    quantizer = Quantizer(opening)
+    control.abandon = quantizer.abandon
+    try:
+        outbox.send(quantizer.make(outbox.send))
+    except EngineError as error:
+        outbox.send(_failed(error, load=True))
+    outbox.flush()
+
+
 def main() -> None:
     """Run the engine that the first command names."""
     control = Control()
     outbox = Outbox(int(sys.argv[1]))
     inbox = Inbox(int(sys.argv[2]), control)
-    serve(_open_engine(inbox.get()), inbox, outbox, control)
+    opening = inbox.get()
+    if isinstance(opening, OpenQuantizer):
+        quantize(opening, outbox, control)
+    else:
+        serve(_open_engine(opening), inbox, outbox, control)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
     file: str
     architecture: str
     quantization: str
+    requantized_from: str = ""
+    """The quantization that this one was made from; empty when it was made from full precision or nobody knows."""
     bytes: int
     """Size of the weights."""
     parameters: int

@@ -16,7 +16,7 @@ import psutil
 
 from .. import __version__
 from ..backends.bandwidth import Bandwidth, BandwidthError, cached_bandwidths, measure_bandwidth
-from ..backends.host import describe_exit
+from ..backends.process import describe_exit
 from ..backends.threads import thread_choice
 from ..models import places
 from ..models.demo import DEMO_REMEDY, find_demo
