@@ -16,6 +16,7 @@ from ..backends.events import (
     RequestTaken,
     Scored,
     Token,
+    Tokenized,
 )
 from ..backends.text import visible
 from ..comparison.lane import Lane, LanePhase
@@ -68,7 +69,7 @@ class ComparisonProgress:
                     self.say(f"{lane.plan.label}: {event.text}")
             case Failed():
                 self.say(failure_text(f"{lane.plan.label}: {event.what}", event.reason, event.remedy))
-            case RequestTaken() | PromptReady():
+            case RequestTaken() | PromptReady() | Tokenized():
                 pass
             case _:
                 assert_never(event)

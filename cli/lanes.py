@@ -10,21 +10,19 @@ from ..backends.launch import ScriptFile, Source, resolve
 from ..comparison.labels import labels
 from ..comparison.plan import FEWEST_LANES, MOST_LANES, LanePlan, Unusable
 from ..models.errors import ModelError
-from ..models.ggml_types import FILE_TYPES
+from ..models.recipes import recipe_named
 from .columns import clip
 from .options import valid_text
 
 _NAME_CELLS = 28
-_KNOWN = {name.upper(): name for name in FILE_TYPES.values()}
 
 
 def quantizations(text: str) -> tuple[str, ...]:
-    """Return the types in a list such as ``Q8_0,q4_k_m``, as llama.cpp writes them. Raises click.BadParameter."""
-    words = [word.strip() for word in text.split(",")]
-    unknown = [word for word in words if word.upper() not in _KNOWN]
-    if unknown:
-        raise click.BadParameter(f"there is no type {unknown[0]!r}. Types: {', '.join(_KNOWN.values())}.")
-    return tuple(_KNOWN[word.upper()] for word in words)
+    """Return the types in a list such as ``Q8_0,q4_k_m``, under llama.cpp's names. Raises click.BadParameter."""
+    try:
+        return tuple(recipe_named(word) for word in text.split(","))
+    except ModelError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def check_number(models: Sequence[str], quants: Sequence[str]) -> None:

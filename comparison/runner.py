@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable
 from enum import Enum, auto
 from pathlib import Path
-from typing import Protocol, assert_never
+from typing import assert_never
 
 import msgspec
 
@@ -23,10 +23,12 @@ from ..backends.events import (
     RequestTaken,
     Scored,
     Token,
+    Tokenized,
 )
 from ..backends.free_memory import available_bytes
 from ..backends.launch import Source
 from ..backends.launch import launch as launch_engine
+from ..backends.quantizing import Making, start_quantizing
 from ..metrics.prefill import forecast_for
 from ..metrics.run import Run
 from ..models.errors import ModelError
@@ -37,14 +39,6 @@ from .plan import ComparisonPlan, LanePlan, Unusable
 from .results import Results, results
 from .seating import common_settings, loadable
 from .seats import Launch, Seats, failed
-
-
-class Making(Protocol):
-    """A quantization being made: what is used of ``backends.quantizing``."""
-
-    def fileno(self) -> int: ...
-    def receive(self, timeout: float | None = 0.0) -> list[Event]: ...
-    def close(self) -> None: ...
 
 
 Make = Callable[[ModelFile, str], Making]
@@ -76,7 +70,7 @@ class Comparison:
         plan: ComparisonPlan,
         *,
         launch: Launch = launch_engine,
-        make: Make | None = None,
+        make: Make = start_quantizing,
         available: Callable[[], int] = available_bytes,
     ) -> None:
         self.plan = plan
@@ -220,8 +214,6 @@ class Comparison:
             return
         lane.phase, lane.fraction = LanePhase.MAKING, 0.0
         try:
-            if self._make is None:
-                raise OSError("nothing can make quantizations")
             self._making = lane.number, self._make(source, kind)
         except ModelError as error:
             self._fail(lane, failed(error.what, error.reason, error.remedy))
@@ -307,7 +299,7 @@ class Comparison:
                     self._record(lane, event)
                 else:
                     lane.opening.append(event)
-            case Scored():
+            case Tokenized() | Scored():
                 pass
             case Failed():
                 if number in self._running and lane.rounds and lane.rounds[-1].number == self.round:
