@@ -13,7 +13,7 @@ from .exit_codes import ExitCode
 from .failure import failure_text
 from .interrupts import Interrupted, Interrupts
 from .screen import obstacle
-from .streams import Data, Messages, is_terminal, not_written
+from .streams import Data, Messages, not_written
 from .waiting import Waiting
 
 _CANCEL_DEADLINE_SECONDS = 5.0

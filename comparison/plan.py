@@ -6,7 +6,6 @@ from ..backends.events import Failed
 from ..backends.launch import Source
 from ..backends.requests import EngineSettings, Request
 
-
 FEWEST_LANES, MOST_LANES = 2, 6
 
 

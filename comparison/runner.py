@@ -40,7 +40,6 @@ from .results import Results, results
 from .seating import common_settings, loadable
 from .seats import Launch, Seats, failed
 
-
 Make = Callable[[ModelFile, str], Making]
 
 
