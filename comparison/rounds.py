@@ -15,7 +15,7 @@ COLD_SHARE = 0.05
 """A round is cold from this share of the weights on that it waited for from the disk."""
 
 COLD_FACTOR = 1.5
-"""A lane's first round is cold, too, when reading or writing a token took this many times the slowest later round's."""
+"""A lane's first round is cold, too, when a token took this many times that of the slowest later round."""
 
 _FEWEST_LATER = 2
 _UNDER_WAY = "under way"
@@ -60,16 +60,15 @@ def _slow_start(rounds: Sequence[RoundFigures]) -> bool:
     later = [one for one in rounds[1:] if not one.left_out]
     if len(later) < _FEWEST_LATER or rounds[0].left_out:
         return False
-    if _far_below(rounds[0].decode_rate, [one.decode_rate for one in later]):
+    # The median ITL, because a few disturbed tokens are no cold start.
+    slowest = [one.tpot_p50_ns for one in later if one.tpot_p50_ns is not None]
+    if slowest and (rounds[0].tpot_p50_ns or 0) >= COLD_FACTOR * max(slowest):
         return True
     # How quickly a handful of tokens is read says nothing.
     enough = (rounds[0].evaluated or 0) >= FEWEST_READ
-    return enough and _far_below(rounds[0].prefill_rate, [one.prefill_rate for one in later])
-
-
-def _far_below(first: float | None, later: Sequence[float | None]) -> bool:
-    known = [rate for rate in later if rate is not None]
-    return first is not None and bool(known) and first * COLD_FACTOR <= min(known)
+    rates = [one.prefill_rate for one in later if one.prefill_rate is not None]
+    first = rounds[0].prefill_rate
+    return enough and first is not None and bool(rates) and first * COLD_FACTOR <= min(rates)
 
 
 def _figures(one: Round, weights: int | None) -> RoundFigures:
