@@ -9,8 +9,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum, auto
 from typing import Any, get_args, get_type_hints
 
-from ..backends.text import TextStream, visible
 from ..backends.events import Finished, Token
+from ..backends.text import TextStream, visible
 from ..comparison.lane import Lane, Round
 from ..comparison.results import LaneResult, Results
 from ..comparison.runner import Comparison

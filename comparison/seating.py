@@ -1,6 +1,7 @@
 """How much context every lane gets, and whether all lanes can be loaded at once; told before anything is loaded."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -14,6 +15,27 @@ from .plan import ComparisonPlan
 _TEMPLATE_TOKENS = 1024
 """An allowance for what a chat template adds to the texts of a request."""
 _GRAIN = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """What was decided."""
+
+    settings: EngineSettings
+    """For all lanes."""
+    in_turn: bool
+    """Whether only one lane can be loaded at a time."""
+    without_room: frozenset[int] = frozenset()
+    """Lanes that cannot be loaded beside the others, although all were to run together."""
+
+
+def seat(plan: ComparisonPlan, sources: Sequence[Source | None], free: int) -> Seating:
+    """Return how the lanes of ``plan`` are loaded into ``free`` bytes; ``None``: a lane that takes no part."""
+    settings = common_settings(plan, [source for source in sources if source is not None], free)
+    fits = loadable(sources, settings, free)
+    if not plan.together:
+        return Seating(settings, in_turn=not all(fits))
+    return Seating(settings, False, frozenset(number for number, fit in enumerate(fits) if not fit))
 
 
 def common_settings(plan: ComparisonPlan, sources: Iterable[Source], free: int) -> EngineSettings:
