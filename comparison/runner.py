@@ -173,7 +173,7 @@ class Comparison:
             return
         if (unmade := next((lane for lane in self._alive if self._sources[lane.number] is None), None)) is not None:
             unmade.phase, unmade.fraction = LanePhase.MAKING, 0.0
-            self._fail_for(unmade, self._workshop.begin(unmade))
+            self._fail(unmade, self._workshop.begin(unmade))
             return
         seating = self._seating or self._seat()
         absent = next((lane for lane in self._alive if lane.number not in self._seats), None)
@@ -211,7 +211,7 @@ class Comparison:
             self._seats.close(self._seats.numbers)
         lane.phase, lane.fraction, lane.opening = LanePhase.LOADING, 0.0, []
         self._loading.add(lane.number)
-        self._fail_for(lane, self._seats.open(lane.number, source, seating.settings))
+        self._fail(lane, self._seats.open(lane.number, source, seating.settings))
 
     def _run(self, queue: deque[int], seating: Seating) -> None:
         """Let the next lane generate, or all of them when they run together."""
@@ -282,12 +282,10 @@ class Comparison:
         except ModelError as error:
             self._fail(lane, failed(error.what, error.reason, error.remedy))
 
-    def _fail_for(self, lane: Lane, problem: Failed | None) -> None:
-        if problem is not None:
-            self._fail(lane, problem)
-
-    def _fail(self, lane: Lane, event: Failed, *, told: bool = False) -> None:
-        """Let a lane take no further part; what it holds is freed."""
+    def _fail(self, lane: Lane, event: Failed | None, *, told: bool = False) -> None:
+        """Let a lane take no further part; what it holds is freed. Nothing is done without a failure."""
+        if event is None:
+            return
         lane.phase, lane.failed = LanePhase.FAILED, event
         if not told:
             self._events.append((lane.number, event))
