@@ -21,9 +21,10 @@ from ..backends.events import (
 from ..backends.text import visible
 from ..comparison.lane import Lane, LanePhase
 from ..comparison.runner import Comparison, Stage
+from ..metrics import numbers
 from .failure import failure_text
 from .moving_line import MovingLine
-from .report import milliseconds, summary_line
+from .report import summary_line
 from .streams import Messages
 
 
@@ -53,7 +54,7 @@ class ComparisonProgress:
             case ModelReady():
                 if number not in self._loaded:
                     self._loaded.add(number)
-                    self.say(f"{lane.plan.label}: loaded in {milliseconds(event.load_ns)}")
+                    self.say(f"{lane.plan.label}: loaded in {numbers.seconds(event.load_ns)}")
             case PrefillProgress():
                 if event.processed < event.total:
                     self._draw(lane, "read", event.processed / event.total)

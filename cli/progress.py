@@ -1,6 +1,8 @@
 """The line on stderr that says how loading and reading the prompt are getting on."""
 
 from ..backends.events import Event, LoadProgress, ModelReady, PrefillProgress, PromptReady, RequestTaken
+from ..metrics import numbers
+from ..metrics.latency import rate_per_second
 from ..metrics.prefill import PrefillForecast, forecast_for
 from .moving_line import MovingLine
 from .streams import Messages
@@ -46,7 +48,7 @@ class ProgressLine:
         if event.cached:
             facts[0] += f", {event.cached:,} cached"
         if self._prompt_at is not None and done > 0 and event.t > self._prompt_at:
-            facts.append(f"{done * 1e9 / (event.t - self._prompt_at):,.0f} tok/s")
+            facts.append(numbers.rate(rate_per_second(done, event.t - self._prompt_at)))
         if left:
-            facts.append(f"{left / 1e9:,.1f} s left")
+            facts.append(f"{numbers.seconds(left)} left")
         return f"{self._line.bar(done / todo if todo else 1.0)} " + "  ".join(facts)

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import click
 
-from ..models.sizes import size
+from ..metrics import numbers
 from .options import valid_text
 from .streams import Messages
 
@@ -99,7 +99,7 @@ def _read(file: BinaryIO, what: str) -> bytes:
     """Read to the end. Raises click.UsageError when that is beyond the limit."""
     data = file.read(_LIMIT + 1)
     if len(data) > _LIMIT:
-        raise click.UsageError(f"{what} is longer than {size(_LIMIT)}, which is the limit.")
+        raise click.UsageError(f"{what} is longer than {numbers.size(_LIMIT)}, which is the limit.")
     return data
 
 

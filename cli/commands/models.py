@@ -93,17 +93,17 @@ def _is_folder(place: Path) -> bool:
 
 def _described(model: "ModelFile") -> str:
     """Return all that the header tells, a fact a line."""
-    from ...models.sizes import size
+    from ...metrics import numbers
 
     facts = {
         "name": model.name,
         "title": model.title or "none",
         "architecture": model.architecture,
         "quantization": model.quantization,
-        "size": size(model.bytes),
+        "size": numbers.size(model.bytes),
         "parameters": f"{model.parameters:,}",
         "context": f"trained for {model.trained_context:,} tokens",
-        "KV cache": f"{size(model.kv_bytes_per_token())} a token in f16",
+        "KV cache": f"{numbers.size(model.kv_bytes_per_token())} a token in f16",
         "layers": f"{model.layers:,}",
         "chat template": "yes" if model.has_template else "none: needs --raw",
     }
@@ -136,14 +136,14 @@ def _as_lines(found: "list[Found]", width: int | None) -> list[str]:
 
 
 def _row(reference: str, model: "ModelFile", source: str) -> tuple[str, ...]:
-    from ...models.sizes import size
+    from ...metrics import numbers
 
     return (
         reference,
         model.name,
         model.architecture,
         model.quantization,
-        size(model.bytes),
+        numbers.size(model.bytes),
         f"{model.trained_context:,}",
         source,
     )

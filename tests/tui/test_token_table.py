@@ -164,7 +164,7 @@ async def test_what_the_columns_say() -> None:
         assert shown[2].split() == ["2", "⏎", "1002", "10.0", "1.0×", "0.192"]
         assert shown[12].split() == ["12", "·sky", "1012", "15.0", "1.5×", "!", "0.297", "pre-empted", "37×"]
         assert shown[13].split() == ["13", "\\xf0", "1013", "30.0", "3.0×", "!!", "0.327", "outside", "decode"]
-        assert shown[14].split() == ["14", "\\x9f", "1014", "123.5", "12.3×", "!!!", "0.450", "outside", "decode"]
+        assert shown[14].split() == ["14", "\\x9f", "1014", "123", "12×", "!!!", "0.450", "outside", "decode"]
         assert shown[15].split()[:3] == ["15", "<|im_e…", "control"]
         # Numbers stand right-aligned under each other.
         assert len({row.index("10.0") for row in shown[2:12]}) == 1
@@ -187,7 +187,7 @@ async def test_what_another_lens_tells() -> None:
             ["1", "·The", "–", "–", "–", "–"],
             ["2", "·sky", "10.0", "50.0", "%", "1", "1.0"],
             ["3", "·sea", "10.0", "4.0", "%", "3", "4.5", "!!"],
-            ["4", "·owl", "100.0", "<", "0.01", "%", "40,000", "6.5", "!!!"],
+            ["4", "·owl", "100", "<", "0.01", "%", "40,000", "6.5", "!!!"],
         ]
         app.table.lens = Lens.ENTROPY
         await pilot.pause()
