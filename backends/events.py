@@ -182,7 +182,7 @@ class QuantizeProgress(_Event, frozen=True, kw_only=True, tag="quantize_progress
     """How much of a model has been written in another quantization."""
 
     fraction: float
-    """0 to 1."""
+    """0 to 1; after 1 the file is brought onto the disk."""
 
 
 class Quantized(_Event, frozen=True, kw_only=True, tag="quantized"):

@@ -1,7 +1,7 @@
 """The parent's end of an engine."""
 
 from .events import Event, Failed, ModelReady
-from .process import ChildProcess
+from .process import ENGINE_REMEDIES, ChildProcess
 from .requests import Request, ScoreRequest
 from .text import well_formed
 from .wire import Cancel, Generate, OpenLlama, OpenScript, Probabilities, Score, Tokenize
@@ -15,7 +15,7 @@ class EngineHost:
     """
 
     def __init__(self, opening: OpenLlama | OpenScript) -> None:
-        self._child = ChildProcess(opening, "The engine")
+        self._child = ChildProcess(opening, "The engine", ENGINE_REMEDIES)
         self._ready = False
         self._failed = False
 

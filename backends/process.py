@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import TypeVar
@@ -28,24 +28,27 @@ _EXIT_DEADLINE = 1.5
 _RESEND_SECONDS = 0.02
 
 _ENDED_BY_OTHERS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-_SIGNAL_REMEDIES = {
+ENGINE_REMEDIES: Mapping[int, str] = {
     signal.SIGKILL: "The system may have run out of memory: try a smaller model or a smaller -c.",
     signal.SIGILL: "llama.cpp was built for another processor: reinstall llama-cpp-python on this machine.",
     signal.SIGABRT: "llama.cpp gave up; its last words are above. Try other settings (-c, -fa, -ngl).",
     signal.SIGSEGV: "llama.cpp crashed. Try other settings (-c, -fa, -ngl), or check the model file.",
     signal.SIGBUS: "The model file may have been changed or cut while it was in use, or the disk failed.",
 }
+"""What to do when an engine was ended by a signal."""
 
 
 class ChildProcess:
     """Runs ``backends.child`` with ``opening`` as its first command.
 
     Raises OSError when the process cannot be started. The caller's thread becomes the process's parent; priority is
-    inherited from it. ``who`` names the process in what is said of its end, as in ``The engine``.
+    inherited from it. ``who`` names the process in what is said of its end, as in ``The engine``; ``remedies`` are for
+    the signals that may end it.
     """
 
-    def __init__(self, opening: Command, who: str) -> None:
+    def __init__(self, opening: Command, who: str, remedies: Mapping[int, str]) -> None:
         self._who = who
+        self._remedies = remedies
         self._log = tempfile.TemporaryFile(prefix="decodescope-engine-")  # noqa: SIM115 (lives as long as the process)
         event_read, event_write = _pipe()
         command_read, command_write = _pipe()
@@ -156,7 +159,7 @@ class ChildProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
-        what, remedy = describe_exit(code, self._who)
+        what, remedy = describe_exit(code, self._who, self._remedies)
         # Whom another process ends has no last words; what stands in the log is no reason.
         reason = "" if -code in _ENDED_BY_OTHERS else self.log_tail()
         return Failed(t=time.perf_counter_ns(), stage=stage, what=what, reason=reason, remedy=remedy)
@@ -180,7 +183,7 @@ class ChildProcess:
                 self._write_unsent()
 
 
-def describe_exit(code: int, who: str = "The engine") -> tuple[str, str]:
+def describe_exit(code: int, who: str = "The engine", remedies: Mapping[int, str] = ENGINE_REMEDIES) -> tuple[str, str]:
     """Return (what happened, what to do) for the exit status of a process of ours, as ``Popen.returncode`` gives it."""
     if code >= 0:
         return f"{who} ended by itself with exit status {code}.", "Its last words are above."
@@ -189,7 +192,7 @@ def describe_exit(code: int, who: str = "The engine") -> tuple[str, str]:
     except ValueError:
         return f"{who} was ended by signal {-code}.", ""
     description = signal.strsignal(died_of) or ""
-    remedy = _SIGNAL_REMEDIES.get(died_of, "")
+    remedy = remedies.get(died_of, "")
     return f"{who} was ended by {died_of.name} ({description.lower()}).", remedy
 
 

@@ -69,6 +69,7 @@ class Quantizer:
         partial = self._partial = PartialFile(self._folder)
         try:
             quantization.write(os.fsencode(partial.path), notes, _throttled(report))
+            report(QuantizeProgress(t=time.perf_counter_ns(), fraction=1.0))
         except EngineError as error:
             if shutil.disk_usage(self._folder).free < _SPARE_BYTES:
                 raise EngineError(error.what, f"{error.reason}\nThe disk is full.", _FREE_SOME) from error
@@ -79,7 +80,6 @@ class Quantizer:
             )
         read_model(partial.path)  # refuses what is not whole
         partial.keep_as(target)
-        report(QuantizeProgress(t=time.perf_counter_ns(), fraction=1.0))
 
     def _refuse_without_room(self, source: ModelFile, weights: int | None) -> None:
         # Where llama.cpp does not tell, a file as large as the source's is the best guess.

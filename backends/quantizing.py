@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 from pathlib import Path
 
 from ..models.errors import ModelError
@@ -9,9 +10,16 @@ from ..models.facts import ModelFile
 from ..models.quantized import quantized_folder, remove_leftovers
 from ..models.recipes import recipe_named
 from .events import Event, Failed, Quantized
-from .process import ChildProcess, start_at_first_priority
+from .process import ENGINE_REMEDIES, ChildProcess, start_at_first_priority
 from .text import well_formed
 from .wire import OpenQuantizer
+
+_REMEDIES = {
+    **ENGINE_REMEDIES,
+    signal.SIGKILL: "The system may have run out of memory: try again with fewer programs running.",
+    signal.SIGABRT: "llama.cpp gave up; its last words are above.",
+    signal.SIGSEGV: "llama.cpp crashed: check the model file.",
+}
 
 
 class Making:
@@ -22,7 +30,7 @@ class Making:
 
     def __init__(self, opening: OpenQuantizer) -> None:
         self._folder = Path(os.fsdecode(opening.folder))
-        self._child = ChildProcess(opening, "The quantizer")
+        self._child = ChildProcess(opening, "The quantizer", _REMEDIES)
         self._told = False
 
     @property

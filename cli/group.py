@@ -168,6 +168,7 @@ def _drop_output() -> None:
 def _usage_text(error: click.UsageError) -> str:
     lines = [f"Error: {error.format_message()}"]
     if error.ctx is not None:
-        path = error.ctx.command_path.removesuffix(f" {_SCOPE}")
+        ctx = error.ctx.parent if error.ctx.parent is not None and error.ctx.command.hidden else error.ctx
+        path = ctx.command_path.removesuffix(f" {_SCOPE}")
         lines.append(f"Try '{path} --help'.")
     return "\n".join(lines)

@@ -1,6 +1,14 @@
-"""The line on stderr that says how loading and reading the prompt are getting on."""
+"""The line on stderr that says how quantizing, loading and reading the prompt are getting on."""
 
-from ..backends.events import Event, LoadProgress, ModelReady, PrefillProgress, PromptReady, RequestTaken
+from ..backends.events import (
+    Event,
+    LoadProgress,
+    ModelReady,
+    PrefillProgress,
+    PromptReady,
+    QuantizeProgress,
+    RequestTaken,
+)
 from ..metrics import numbers
 from ..metrics.latency import rate_per_second
 from ..metrics.prefill import PrefillForecast, forecast_for
@@ -32,6 +40,8 @@ class ProgressLine:
             self._line.draw(f"read  {self._reading(start)}", at_once=True)
         elif isinstance(event, PrefillProgress) and event.processed < event.total:
             self._line.draw(f"read  {self._reading(event)}")
+        elif isinstance(event, QuantizeProgress):
+            self._line.draw(f"quantize  {self._line.bar(event.fraction)} {event.fraction:4.0%}")
         elif isinstance(event, ModelReady):
             self._forecast = forecast_for(event)
         elif not isinstance(event, RequestTaken | PrefillProgress):

@@ -40,7 +40,8 @@ def discover(folders: Sequence[Path] = ()) -> list[Found]:
     """Return the models of this machine, each once however many names lead to its file.
 
     Looks at the demo model, ``folders`` and those in ``DECODESCOPE_MODELS``, the Hugging Face cache, Ollama's store, LM
-    Studio's folders, llama.cpp's cache and what was quantized here, in this order. What cannot be used is listed with its reason.
+    Studio's folders, llama.cpp's cache and what was quantized here, in this order. What cannot be used is listed with
+    its reason.
     """
     return list(examine(candidates(folders)))
 

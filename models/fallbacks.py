@@ -1,9 +1,9 @@
 """Where llama.cpp wrote another type than a recipe means, because of a tensor's shape.
 
-Rows are cut into blocks, of 256 values in most types. A row that does not divide into them is written in the type that
-llama.cpp keeps for that case (``tensor_type_fallback`` in llama-quant.cpp): Q4_K becomes Q5_0, Q5_K Q5_1, Q6_K Q8_0, and
-the smaller ones Q4_0 or IQ4_NL. So the tensors in a file tell by themselves which ones those are. What a recipe mixes on
-purpose, such as Q6_K within Q4_K_M, is none.
+Rows are cut into blocks, of 256 values in most types. A row that does not divide into them is written in the type
+that llama.cpp keeps for that case (``tensor_type_fallback`` in llama-quant.cpp): Q4_K becomes Q5_0, Q5_K Q5_1, Q6_K
+Q8_0, and the smaller ones Q4_0 or IQ4_NL. So the tensors in a file tell by themselves which ones those are. What a
+recipe mixes on purpose, such as Q6_K within Q4_K_M, is none.
 """
 
 from collections import Counter
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from .ggml_types import TENSOR_TYPES
 from .header import Tensor
+from .recipes import FULL_PRECISION
 
 _INSTEAD_OF = {"Q5_0": "Q4_K", "Q5_1": "Q5_K", "Q8_0": "Q6_K"}
 _LONG_BLOCK = 256
@@ -56,12 +57,8 @@ def _meant(written: str, row: int, recipe: str) -> str | None:
     if written in _NEVER_QUANTIZED or written == recipe or row % _LONG_BLOCK == 0:
         return None
     if recipe in _MAIN_TYPES:
-        if written == "F16":
-            return _MAIN_TYPES[recipe]
-        if written in ("Q4_0", "IQ4_NL"):
-            return _MAIN_TYPES[recipe]
-        return _INSTEAD_OF.get(written)
-    if recipe in ("F16", "F32", "BF16", "Q8_0"):
-        return recipe if written == "F16" and recipe == "Q8_0" else None
-    # A recipe of short blocks: only the output is meant to be Q6_K.
+        return _MAIN_TYPES[recipe] if written in ("Q4_0", "IQ4_NL", "F16") else _INSTEAD_OF.get(written)
+    if recipe in FULL_PRECISION:
+        return None
+    # A recipe of short blocks. F16 is for what does not even divide into those; only the output is meant to be Q6_K.
     return recipe if written == "F16" else _INSTEAD_OF["Q8_0"] if written == "Q8_0" else None

@@ -1,8 +1,8 @@
 """The folder of quantizations that were made here: what they are called, and how they are written whole or not at all.
 
 A file is named after its source, its type and the state of the source's files, so a source that has changed gets
-another one. It is written under a name of its own in the same folder, locked for as long as its process lives, and takes
-its final name when it is whole and on the disk. What is not locked any more was left by a process that died.
+another one. It is written under a name of its own in the same folder, locked for as long as its process lives, and
+takes its final name when it is whole and on the disk. What is not locked any more was left by a process that died.
 """
 
 import contextlib
@@ -110,7 +110,10 @@ def _is(path: Path, descriptor: int) -> bool:
 
 def kept(folder: Path) -> list[Kept]:
     """Return what was made, sorted by name. Raises OSError when the folder is there and cannot be read."""
-    return sorted(_entries(folder, lambda name: name.endswith(".gguf")), key=lambda one: one.path.name)
+    return sorted(
+        _entries(folder, lambda name: name.endswith(".gguf") and MADE_SUFFIX.search(name[:-5]) is not None),
+        key=lambda one: one.path.name,
+    )
 
 
 def leftovers(folder: Path) -> list[Kept]:

@@ -8,7 +8,7 @@ _NEED_IMPORTANCE = frozenset({"IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "I
 _TRAINED_FOR = frozenset({"TQ1_0", "TQ2_0", "MXFP4", "NVFP4", "Q1_0", "Q2_0"})
 """Of use only where a model was trained in them."""
 _ALIASES = {"Q3_K": "Q3_K_M", "Q4_K": "Q4_K_M", "Q5_K": "Q5_K_M"}
-_FULL_PRECISION = ("F32", "F16", "BF16")
+FULL_PRECISION = frozenset({"F32", "F16", "BF16"})
 
 RECIPES: dict[str, int] = {
     name: number for number, name in FILE_TYPES.items() if name not in _NEED_IMPORTANCE | _TRAINED_FOR
@@ -50,7 +50,7 @@ def requantized_from(quantization: str, before: str) -> str:
 
     Empty when nothing but full precision lies behind it.
     """
-    if quantization in _FULL_PRECISION:
+    if quantization in FULL_PRECISION:
         return before
     return with_origin(quantization, before)
 

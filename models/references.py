@@ -49,7 +49,8 @@ def is_name(reference: str) -> bool:
 def only_model(folders: Sequence[Path] = ()) -> ModelFile | None:
     """Return the only model in ``folders`` and this machine's stores; ``None`` when there are several to choose from.
 
-    The demo model counts where there is no other, what was quantized here never does. Raises ``ModelError`` when there is none that can be used.
+    The demo model counts where there is no other, what was quantized here never does. Raises ``ModelError`` when there
+    is none that can be used.
     """
     usable = [found.model for found in islice((one for one in _own(folders) if one.model is not None), 2)]
     return None if len(usable) > 1 else resolve(None, folders) if not usable else usable[0]
