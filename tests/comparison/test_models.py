@@ -22,7 +22,7 @@ from .driving import drive, finish, plan
 
 GIB = 2**30
 TEXT = "The sky is blue because the air scatters short waves far more than long ones. " * 6
-"""97 tokens: with micro-batches of 64, two stretches."""
+"""103 tokens: with micro-batches of 64, two stretches."""
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_a_given_text_in_stretches(model: ModelFile) -> None:
         reference, other = comparison.lanes
         assert reference.scores is not None
         assert other.scores is not None
-        assert reference.scores.count == other.scores.count == 96
+        assert reference.scores.count == other.scores.count == 102
         assert reference.scores.prompt_tokens == len(reference.scores.tokens)
         # More than a micro-batch: reference and other take turns.
         assert [number for number, event in events if isinstance(event, Scored)] == [0, 1, 0, 1]
@@ -165,13 +165,13 @@ def test_scoring_cancelled(model: ModelFile) -> None:
         scores = comparison.lanes[1].scores
         assert scores is not None
         assert scores.count == 64
-        assert comparison.lanes[1].scores_note.startswith("scored 64 of 96 ")
+        assert comparison.lanes[1].scores_note.startswith("scored 64 of 102 ")
         # One more round scores all of it.
         comparison.add_round()
         drive(comparison)
         assert comparison.lanes[1].phase is LanePhase.DONE
         assert comparison.lanes[1].scores_note == ""
-        assert all(lane.scores is not None and lane.scores.count == 96 for lane in comparison.lanes)
+        assert all(lane.scores is not None and lane.scores.count == 102 for lane in comparison.lanes)
 
 
 def test_an_engine_that_dies_while_scoring(model: ModelFile) -> None:
@@ -186,7 +186,7 @@ def test_an_engine_that_dies_while_scoring(model: ModelFile) -> None:
         assert [lane.phase for lane in comparison.lanes] == [LanePhase.DONE, LanePhase.FAILED, LanePhase.DONE]
         third = comparison.lanes[2].scores
         assert third is not None
-        assert third.count == 96
+        assert third.count == 102
 
 
 @pytest.mark.parametrize("script_first", [False, True])
