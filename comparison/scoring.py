@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from ..backends.contract import Backend
 from ..backends.events import Failed, Finished, Scored, Tokenized
 from ..backends.launch import Source
+from ..models.errors import ModelError
 from ..models.facts import ModelFile
+from ..models.vocabulary import vocabulary_difference
 from .exchange import ExchangeFile
 from .lane import Lane, LanePhase
 from .stretching import CommonText, Job, OpenExchange, Stretches
@@ -114,11 +116,18 @@ def scorable(lanes: Sequence[Lane], sources: Sequence[Source | None]) -> list[La
             continue
         if not isinstance(own, ModelFile):
             lane.scores_note = "not scored: a script has no model"
-        elif (own.vocabulary, own.tokenizer) != (source.vocabulary, source.tokenizer):
-            lane.scores_note = "not defined: its vocabulary is not the reference's"
+        elif difference := _difference(source, own):
+            lane.scores_note = f"not scored: {difference}"
         else:
             found.append(lane)
     return found
+
+
+def _difference(reference: ModelFile, other: ModelFile) -> str:
+    try:
+        return vocabulary_difference(reference, other)
+    except ModelError as error:
+        return str(error)
 
 
 def common_text(reference: Lane) -> CommonText | None:
