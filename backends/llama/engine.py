@@ -128,6 +128,8 @@ class LlamaEngine:
                 f"The prompt has {len(prompt):,} tokens and the context holds {self._context_tokens:,}.",
                 remedy="Use a shorter prompt, or ask for a larger context (-c).",
             )
+        if not request.cache_prompt:
+            self._memory.drop()
         cached = self._memory.reuse(prompt, exact=request.sampling.determined)
         sampler = self._sampler(request.sampling, seed)
         sampler.observe(prompt)

@@ -41,6 +41,11 @@ class SequenceMemory:
         self._continues_cold = keep == self._cold_alike
         return keep
 
+    def drop(self) -> None:
+        """Forget all of it."""
+        llama_cpp.llama_memory_seq_rm(self._memory, self._number, -1, -1)
+        self._held = []
+
     def settle(self, sequence: Sequence) -> None:
         """Remember what the memory holds after ``sequence`` has ended."""
         self._held = sequence.tokens[: sequence.computed]

@@ -154,7 +154,8 @@ class _Turn:
     def _play_line(self, line: Line) -> bool:
         """Play one line; True when it ended the turn."""
         if line.prefill is not None:
-            if not self._read_prompt(line.prefill, line.cached, line.ms):
+            cached = line.cached if self._request.cache_prompt else 0
+            if not self._read_prompt(line.prefill, cached, line.ms):
                 self._finish("cancelled")
                 return True
             return False
