@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..metrics import numbers
 from ..metrics.disturbance import Cause
 from ..metrics.pace import pace
 from ..metrics.run import Run
-from . import numbers
 from .conversation.marks import degree, marks_of
 from .conversation.tints import TINTS
 from .inspection import bits

@@ -11,8 +11,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ...models.sizes import size
-from .. import numbers
+from ...metrics import numbers
 from ..session import Session
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def _value(fact: "Fact") -> str:
         case "times":
             return numbers.times(fact.value)
         case "bytes":
-            return size(round(fact.value))
+            return numbers.size(round(fact.value))
         case "ns":
             return numbers.milliseconds(fact.value)
         case _:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from ...backends.events import Failed, Finished
-from .. import numbers
+from ...metrics import numbers
 from ..options import ScopeOptions
 from ..session import Phase, Session
 

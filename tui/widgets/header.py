@@ -2,8 +2,7 @@
 
 from ...backends.events import ModelReady
 from ...backends.text import visible
-from ...models.sizes import size
-from .. import numbers
+from ...metrics import numbers
 from .cells import Cells, Row, clip, row_width
 
 _GAUGE_CELLS = 10
@@ -15,7 +14,7 @@ def model_facts(model: ModelReady, raw: bool) -> list[str]:
     devices = ", ".join(model.devices) or "CPU"
     facts = [
         model.quantization,
-        size(model.bytes),
+        numbers.size(model.bytes),
         f"{devices}, {model.threads} thread{'' if model.threads == 1 else 's'}",
     ]
     if model.gpu_layers:

@@ -5,8 +5,8 @@ import textwrap
 from collections.abc import Sequence
 
 from ...backends.token_facts import Alternative, Scheduling
+from ...metrics import numbers
 from ...metrics.run import Run
-from .. import numbers
 from ..inspection import Inspection, inspect_token
 from ..token_text import fitted, hexadecimal, token_sign
 from .cells import Cells, Row, clip, row_width

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ...backends.text import visible
-from .. import numbers
+from ...metrics import numbers
 from ..lens import Lens
 from ..session import Session
 from .cells import Cells, Row, clip, row_width

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from ...backends.events import Finished
-from .. import numbers
+from ...metrics import numbers
 from ..session import Phase, Session
 from .cells import Cells, Row, clip
 
