@@ -1,19 +1,18 @@
 """The comparison as a state machine, on scripts."""
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from decodescope.backends.events import Failed, Finished, ModelReady, PromptReady, RequestTaken, Token
+from decodescope.backends.events import Finished, RequestTaken
 from decodescope.comparison.lane import LanePhase
 from decodescope.comparison.plan import ComparisonPlan
 from decodescope.comparison.runner import Comparison, Stage
 
 from ..conftest import ScriptWriter
-from .driving import drive, finish, plan
+from .driving import finish, plan
 
 
 @contextmanager

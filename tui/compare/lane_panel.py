@@ -4,7 +4,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.events import Click, DescendantFocus
-from textual.message import Message
 
 from ...backends.text import visible
 from ...comparison.lane import Lane, LanePhase
@@ -17,6 +16,7 @@ from ..widgets.kept import KeptDrawing
 from .marks import role
 from .moment import Moment, counted
 from .race import Race
+from .racing import LaneChosen
 from .spark import spark_rows
 from .transcript import Transcript
 from .words import counter_rows, lane_phase, lane_title
@@ -35,16 +35,9 @@ class LanePanel(KeptDrawing, Vertical):
     }
     """
 
-    class Chosen(Message):
-        """The reader went to this lane."""
-
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
-
     def __init__(self, lane: Lane) -> None:
         super().__init__()
-        self._lane = lane
+        self.lane = lane
         self._head = Cells(classes="lane-head")
         self.text = Conversation()
         self._counters = Cells()
@@ -90,9 +83,9 @@ class LanePanel(KeptDrawing, Vertical):
             self._failure_told = False
         if moment is not None and count > self._pieces:
             self._append(moment, count)
-        if self._lane.phase is LanePhase.FAILED and not self._failure_told:
+        if self.lane.phase is LanePhase.FAILED and not self._failure_told:
             self._failure_told = True
-            self.text.end_answer(_why(self._lane))
+            self.text.end_answer(_why(self.lane))
 
     def _append(self, moment: Moment, count: int) -> None:
         pieces = moment.transcript.pieces[self._pieces : count]
@@ -112,8 +105,8 @@ class LanePanel(KeptDrawing, Vertical):
         width = self._head.content_size.width
         self._head.show_rows(
             [
-                lane_title(self._lane, chosen=self.chosen, width=width),
-                lane_phase(self._lane, moment, race, width),
+                lane_title(self.lane, chosen=self.chosen, width=width),
+                lane_phase(self.lane, moment, race, width),
             ]
         )
 
@@ -131,7 +124,7 @@ class LanePanel(KeptDrawing, Vertical):
                     times[1:] - times[:-1],
                     self._axis,
                     moment.run.running_median_ns,
-                    role(self._lane.number),
+                    role(self.lane.number),
                     width - 4,
                     height,
                 )
@@ -141,7 +134,7 @@ class LanePanel(KeptDrawing, Vertical):
 
     @on(DescendantFocus)
     def _entered(self) -> None:
-        self.post_message(self.Chosen(self._lane.number))
+        self.post_message(LaneChosen(self.lane.number))
 
     @on(Click)
     def _clicked(self) -> None:

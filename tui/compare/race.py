@@ -32,9 +32,7 @@ class Entry:
 class Race:
     """Owns a clock and no widget. ``clock`` returns ns; only differences matter."""
 
-    def __init__(
-        self, number: int, entries: Sequence[Entry], clock: Callable[[], int] = time.perf_counter_ns
-    ) -> None:
+    def __init__(self, number: int, entries: Sequence[Entry], clock: Callable[[], int] = time.perf_counter_ns) -> None:
         """``number``: of the round that is replayed."""
         self.number = number
         self.entries = {entry.number: entry for entry in entries}
@@ -45,9 +43,7 @@ class Race:
         self._since: int | None = None
         self._speed = SPEEDS.index(1.0)
         order = sorted((entry for entry in entries if entry.ranked), key=lambda entry: entry.length)
-        self._places = {
-            entry.number: 1 + sum(other.length < entry.length for other in order) for entry in order
-        }
+        self._places = {entry.number: 1 + sum(other.length < entry.length for other in order) for entry in order}
 
     @property
     def speed(self) -> float:

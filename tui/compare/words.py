@@ -5,9 +5,9 @@ from typing import assert_never
 from ...backends.text import visible
 from ...comparison.lane import Lane, LanePhase
 from ...comparison.runner import Stage
+from ...metrics import numbers
 from ...metrics.run import Run
 from ...models.sizes import size
-from .. import numbers
 from ..widgets.cells import Row, clip, row_width, spread
 from ..widgets.phase_line import bar
 from .marks import marker, role
@@ -143,8 +143,11 @@ def counter_rows(figures: Counted, width: int, height: int) -> list[Row]:
 def lane_tab(lane: Lane, *, chosen: bool) -> Row:
     """Return a lane in one word, for where not all of them are in view."""
     text = f"{lane.number + 1} {visible(lane.plan.label)}"
-    return ((_SIGN if chosen else "  ", "accent"), (f"{marker(lane.number)} ", role(lane.number)),
-            (clip(text, 18), "strong" if chosen else "dim"))
+    return (
+        (_SIGN if chosen else "  ", "accent"),
+        (f"{marker(lane.number)} ", role(lane.number)),
+        (clip(text, 18), "strong" if chosen else "dim"),
+    )
 
 
 def tabs(lanes: tuple[Lane, ...], chosen: int, width: int) -> Row:

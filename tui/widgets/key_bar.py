@@ -50,3 +50,15 @@ class KeyBar(Cells):
     def show(self, *, letters: bool, editing: bool) -> None:
         """Draw the keys, as for ``key_row``."""
         self.show_rows([key_row(self.content_size.width, letters=letters, editing=editing)])
+
+
+class FixedKeyBar(KeyBar):
+    """One line with keys that are always the same."""
+
+    def __init__(self, keys: Sequence[Key]) -> None:
+        super().__init__()
+        self._keys = keys
+
+    def show_keys(self) -> None:
+        """Draw those that fit."""
+        self.show_rows([fitting_row(self._keys, lambda key: (key.display, key.label), self.content_size.width)])
