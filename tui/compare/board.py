@@ -69,6 +69,7 @@ class Board(KeptDrawing, Container):
         self._transcripts: dict[int, Transcript] = {}
         self._results: tuple[object, Results] | None = None
         self._figures_due = self._plots_due = 0.0
+        self._sentence_lines = 1
         self.race: Race | None = None
         self.chosen = 0
 
@@ -103,7 +104,7 @@ class Board(KeptDrawing, Container):
 
     def moment(self, lane: Lane) -> Moment | None:
         """Return what is shown of a lane: its run in the race, or its newest."""
-        if self.race is not None:
+        if self.race is not None and lane.phase is not LanePhase.FAILED:
             return self.race.moment(lane.number)
         if not lane.rounds:
             return None
@@ -129,7 +130,7 @@ class Board(KeptDrawing, Container):
         for lane in self._comparison.lanes:
             row = self.results.rows[lane.number]
             for place, one in enumerate(lane.rounds):
-                if one.number == number and one.run.token_count:
+                if one.number == number and one.run.token_count and lane.phase is not LanePhase.FAILED:
                     counts = any(round.number == number and not round.left_out for round in row.all_rounds)
                     ranked = counts and not row.unranked
                     entries.append(Entry(lane.number, one.run, self._transcript(lane, place), ranked))
@@ -148,7 +149,7 @@ class Board(KeptDrawing, Container):
         self._plots.display = room.plots > 0
         self._plots.styles.height = room.plots
         self.table.styles.height = len(lanes) + 1
-        self.sentences.styles.height = room.sentences
+        self._sentence_lines = room.sentences
         for panel in self.panels:
             panel.display = panel.lane.number in shown
 
@@ -210,7 +211,7 @@ class Board(KeptDrawing, Container):
         self._tabs.show_rows([tabs(self._comparison.lanes, self.chosen, self._tabs.content_size.width)])
         results = self.results
         self.table.show(results)
-        self.sentences.show(results)
+        self.sentences.show(results, self._sentence_lines)
 
     def plots(self) -> None:
         """Draw the shared plots: the dearer they are, the longer the next ones wait."""
@@ -226,8 +227,8 @@ class Board(KeptDrawing, Container):
         curves = []
         for lane in self._comparison.lanes:
             moment = self.moment(lane)
-            if moment is not None:
-                curves.append(Curve(lane.number, lane.plan.label, moment.times, moment.run.running_median_ns))
+            if moment is not None and not (self.race is not None and moment.at is None):
+                curves.append(Curve(lane.number, lane.plan.label, moment.times))
         return curves
 
     def _draw_plots(self, curves: Sequence[Curve]) -> None:

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...metrics.pace import thin
+from ...metrics.pace import thin_to_medians
 from ...metrics.series import Int64Array
-from ..plotting.axis import Axis, nice_ceiling, robust_ceiling
+from ..plotting.axis import Axis, nice_ceiling
 from ..plotting.curve import draw_together
 from ..widgets.cells import Row, row_width
 from ..widgets.latency_plot import extent
@@ -21,33 +21,34 @@ class Curve:
     label: str
     times: Int64Array
     """When each token was available, ns since the request was taken; shape (n,)."""
-    median_ns: float | None
-    """Of its gaps."""
 
 
 _Points = tuple[list[float], list[float]]
 
 
 def pace_rows(curves: Sequence[Curve], axis: Axis, tokens: int, width: int, height: int) -> list[Row]:
-    """Return the time per token of all lanes: a title and ``height - 1`` lines with an axis in ms. ``tokens``: as many
-    as any lane may come to have, as far as is known. Nothing without a gap or room."""
+    """Return the time per token of all lanes: a title and ``height - 1`` lines with an axis in ms. Where there are more
+    tokens than columns, medians are drawn: what took long is in each lane's own sparkline. ``tokens``: as many as any
+    lane comes to have; 0 while that is not known. Nothing without a gap or room."""
     columns = columns_in(width)
     drawn = [curve for curve in curves if len(curve.times) > 1]
     if not drawn or columns < COLUMNS_AT_LEAST or height < 3:
         return []
-    longest = extent(max(tokens - 1, *(len(curve.times) - 1 for curve in drawn)))
+    gaps = [curve.times[1:] - curve.times[:-1] for curve in drawn]
+    longest = max(tokens - 1, *map(len, gaps)) if tokens else extent(max(map(len, gaps)))
     points: list[_Points] = []
-    needed = 0.0
-    for curve in drawn:
-        gaps = curve.times[1:] - curve.times[:-1]
-        buckets = max(1, -(-columns * len(gaps) // longest))
-        positions, peaks = thin(gaps, buckets)
-        ys = [float(peak) / 1e6 for peak in peaks]
-        points.append(([float(position) for position in positions], ys))
-        needed = max(needed, robust_ceiling(ys, (curve.median_ns or 0.0) / 1e6))
-    top = axis.fit(needed)
+    for values in gaps:
+        positions, medians = thin_to_medians(values, max(1, -(-columns * len(values) // longest)))
+        points.append(([float(position) for position in positions], [float(median) / 1e6 for median in medians]))
+    top = axis.fit(max(_ceiling(ys) for _, ys in points))
     title = "time per token, ms" if width >= 40 else "ms"
     return _picture(drawn, points, title, x_max=float(longest), top=top, width=width, height=height)
+
+
+def _ceiling(values: Sequence[float]) -> float:
+    """Return how high the axis has to be: what is half as much again as nine values in ten is cut off."""
+    ordered = sorted(values)
+    return min(ordered[-1] * 1.1, ordered[(len(ordered) * 9 - 1) // 10] * 1.5)
 
 
 def race_rows(curves: Sequence[Curve], axis: Axis, until: int, tokens: int, width: int, height: int) -> list[Row]:

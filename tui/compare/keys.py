@@ -11,6 +11,7 @@ KEYS = (
     Key("comma", "back", "back", "The race: a twentieth back.", ",", rank=6),
     Key("full_stop", "forward", "forth", "The race: a twentieth forward.", ".", rank=6),
     Key("n", "next_round", "round", "The race: the next of the rounds that were run.", "n", rank=7),
+    Key("right", "next_lane", "lane", "Go to the next lane; left: to the one before.", "←→", rank=1),
     Key("enter", "open", "open", "Open the chosen lane as a scope, with all its lenses.", "enter", rank=1),
     Key("r", "round", "one more", "Run another round.", "r", rank=2),
     Key("s", "sort", "sort", "The table: sort by the next column.", "s", rank=4),
@@ -24,7 +25,7 @@ KEYS = (
 )
 
 LANE_KEYS = (
-    ("left, right", "The lane before and the next one; so does tab, and a click."),
+    ("tab", "The next lane, as right; shift+tab and left: the one before. So does a click."),
     ("1 to 6", "That lane."),
     ("up, down", "Scroll the chosen lane's text; end follows the newest again."),
 )

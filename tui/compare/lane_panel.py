@@ -127,6 +127,7 @@ class LanePanel(KeptDrawing, Vertical):
                     role(self.lane.number),
                     width - 4,
                     height,
+                    0 if moment.at is None else moment.run.token_count - 1,
                 )
             self._spark.show_rows([(("  ", ""), *row) for row in rows])
 

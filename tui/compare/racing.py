@@ -160,8 +160,15 @@ class Racing(_Base):
             self.board.choose(message.number)
             self._draw_all()
 
-    def action_lane(self, step: int) -> None:
-        """Go to the next lane, or the one before."""
+    def action_next_lane(self) -> None:
+        """Go to the next lane."""
+        self._walk(1)
+
+    def action_lane_before(self) -> None:
+        """Go to the lane before."""
+        self._walk(-1)
+
+    def _walk(self, step: int) -> None:
         if self.board is not None:
             self._choose((self.board.chosen + step) % len(self.board.panels))
 

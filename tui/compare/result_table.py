@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Sequence
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from textual.events import Click
 
 from ...backends.text import visible
@@ -138,26 +138,31 @@ def _aligned(text: str, cells: int, column: Column) -> str:
 
 
 class Sentences(Cells):
-    """The verdict, and as many of the notes as there is room for."""
+    """The verdict, and as many of the notes as there is room for; no higher than they are."""
 
     DEFAULT_CSS = """
     Sentences { padding: 0 1; background: $surface; }
     """
 
-    def show(self, results: Results) -> None:
-        """Draw the sentences of these results."""
-        width, height = self.content_size
-        self.show_rows(sentence_rows(results, width, height))
+    def show(self, results: Results, lines: int) -> None:
+        """Draw the sentences of these results in at most so many lines."""
+        rows = sentence_rows(results, self.content_size.width, lines)
+        if (height := max(len(rows), 1)) != self.content_size.height:
+            self.styles.height = height
+        self.show_rows(rows)
 
 
-def sentence_rows(results: Results, width: int, height: int) -> list[Row]:
-    """Return the verdict and the notes in at most ``height`` lines; … where something is left out."""
+def sentence_rows(results: Results, width: int, lines: int) -> list[Row]:
+    """Return the verdict and the notes in at most so many lines; … where something is left out."""
     if width < 1:
         return []
-    lines = [(line, "strong") for line in textwrap.wrap(visible(results.verdict), width)]
+    said = [(line, "strong") for line in textwrap.wrap(visible(results.verdict), width)]
     for note in results.notes:
-        lines += [(line, "dim") for line in textwrap.wrap(visible(note), width)]
-    if len(lines) > height > 0:
-        last, own = lines[height - 1]
-        lines = [*lines[: height - 1], (clip(last + " …" if cell_len(last) + 2 <= width else last + "…", width), own)]
-    return [((clip(text, width), own),) for text, own in lines[:height]]
+        said += [(line, "dim") for line in textwrap.wrap(visible(note), width)]
+    if len(said) > lines:
+        last, own = said[lines - 1]
+        said = [
+            *said[: lines - 1],
+            (last + " …" if cell_len(last) + 2 <= width else set_cell_size(last, width - 1) + "…", own),
+        ]
+    return [((clip(text, width), own),) for text, own in said]

@@ -21,7 +21,7 @@ class Room:
     plots: int
     """Lines of the shared plots; 0 where the lanes need them all."""
     sentences: int
-    """Lines for the verdict and the notes."""
+    """Lines for the verdict and the notes at most."""
 
     @property
     def lanes(self) -> int:
@@ -32,7 +32,7 @@ class Room:
 def share(width: int, height: int, lanes: int) -> Room:
     """Share a screen of this size out among so many lanes."""
     plots = next((lines for least, lines in _PLOT_LINES if height >= least), 0)
-    sentences = 2 if height < _NOTES_FROM else 4
+    sentences = 3 if height < _NOTES_FROM else 4 if height < 48 else 6
     left = height - plots - sentences - (lanes + 1) - 4
     most = max(1, width // _LANE_CELLS) if width >= _BESIDE_FROM else 1
     rows = max(1, min(left // _LANE_LINES, -(-lanes // most)))

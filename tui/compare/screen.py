@@ -55,8 +55,8 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(KEYS),
-        Binding("left,shift+tab", "lane(-1)", "The lane before.", show=False, priority=True),
-        Binding("right,tab", "lane(1)", "The next lane.", show=False, priority=True),
+        Binding("left,shift+tab", "lane_before", "The lane before.", show=False, priority=True),
+        Binding("tab", "next_lane", "The next lane.", show=False, priority=True),
         *(Binding(str(number), f"go_to({number - 1})", f"Lane {number}.", show=False) for number in range(1, 7)),
     ]
 

@@ -11,13 +11,17 @@ _LEVELS = len(_BLOCKS) - 1
 _CUT = "▲"
 
 
-def spark_rows(gaps: Int64Array, axis: Axis, median: float | None, role: str, width: int, height: int) -> list[Row]:
+def spark_rows(
+    gaps: Int64Array, axis: Axis, median: float | None, role: str, width: int, height: int, whole: int = 0
+) -> list[Row]:
     """Return ``height`` lines of ``width`` blocks from 0 upwards; what is higher than the axis is marked. ``gaps``: ns,
-    shape (n,); ``median``: of them, ns. Nothing without gaps or room."""
+    shape (n,); ``median``: of them, ns; ``whole``: as many as there come to be, 0 while that is not known. Nothing
+    without gaps or room."""
     if len(gaps) == 0 or width < 1 or height < 1:
         return []
-    # As in the large plot the scale along the tokens doubles, so that what is drawn keeps its place.
-    cells = max(1, round(width * len(gaps) / max(extent(len(gaps)), width)))
+    # Without a known end the scale along the tokens doubles, so that what is drawn keeps its place.
+    longest = max(whole or extent(len(gaps)), len(gaps), width)
+    cells = max(1, round(width * len(gaps) / longest))
     _, peaks = thin(gaps, cells)
     values = [float(peak) for peak in peaks]
     top = axis.fit(robust_ceiling(values, median or 0.0))
