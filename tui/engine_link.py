@@ -46,7 +46,8 @@ class EngineLink:
             return _not_loaded("The engine's process cannot be started.", str(error))
         except ModelError as error:
             return _not_loaded(error.what, error.reason, error.remedy)
-        self._feed = Feed(self._backend, on_readable, frame)
+        backend = self._backend
+        self._feed = Feed(lambda: () if backend.closed else (backend.fileno(),), on_readable, frame)
         return None
 
     def receive(self) -> list[Event]:

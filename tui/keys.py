@@ -1,5 +1,6 @@
 """Every key of the scope in one place: bindings, key bar, command palette and help are made from this table."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from textual.binding import Binding
@@ -85,10 +86,10 @@ READING_KEYS = (
 )
 
 
-def bindings() -> list[Binding]:
-    """Return the bindings of the scope's screen."""
+def bindings(keys: Iterable[Key]) -> list[Binding]:
+    """Return the bindings of a screen with these keys."""
     made: list[Binding] = []
-    for key in KEYS:
+    for key in keys:
         if key.action.startswith("app."):
             continue  # bound by the app itself
         made.append(Binding(key.key, key.action, key.help, show=False, priority=True))

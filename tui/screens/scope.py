@@ -2,10 +2,11 @@
 
 import asyncio
 import gc
-from typing import TYPE_CHECKING, ClassVar, Literal
+from collections.abc import Iterable
+from typing import ClassVar, Literal
 
 from textual import on
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
@@ -13,7 +14,7 @@ from ...backends.events import Failed, Finished
 from ...backends.text import visible
 from ..engine_link import EngineLink
 from ..history import History
-from ..keys import bindings
+from ..keys import KEYS, Key, bindings
 from ..options import ScopeOptions
 from ..plotting import curve
 from ..session import Changes, Phase, Session
@@ -27,14 +28,12 @@ from .face import Face
 from .help import HelpScreen
 from .looking import Looking
 from .memory_speed import MemorySpeed
+from .offering import Offering
 from .room import counter_lines, plot_lines
 from .taking_out import copy_answer, save_last_answer
 from .watching import Watching
 from .why import WhyScreen
 from .wording import answer_note, ready_notes
-
-if TYPE_CHECKING:
-    pass
 
 _SLOW_SECONDS = 0.5
 _METER_SECONDS = 1.0
@@ -43,14 +42,14 @@ _RETRY_SECONDS = 0.25
 _TOLD_SECONDS, _WARNED_SECONDS = 3.0, 6.0
 
 
-class ScopeScreen(KeptDrawing, Asking, Looking, Screen[None]):
+class ScopeScreen(KeptDrawing, Asking, Looking, Offering, Screen[None]):
     """Owns the session; widgets draw it and answer with messages."""
 
     AUTO_FOCUS = "PromptBox"
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (100, "-narrow"), (140, "-wide")]  # noqa: RUF012 (Textual's declaration)
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall"), (36, "-high")]  # noqa: RUF012
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(),
+        *bindings(KEYS),
         Binding("enter", "focus_prompt", "Go to the prompt box.", show=False),
     ]
 
@@ -196,7 +195,7 @@ class ScopeScreen(KeptDrawing, Asking, Looking, Screen[None]):
     # Drawing
 
     def frame_goes_out(self) -> None:
-        """A frame is about to go to the terminal."""
+        """Tell the meter."""
         if self._watching.meter.running and self._face.reading is not None:
             self._watching.meter.frame(self._face.reading.lines_painted)
 
@@ -229,6 +228,23 @@ class ScopeScreen(KeptDrawing, Asking, Looking, Screen[None]):
         self._face.keys(letters=not message.focused)
 
     # What the user asks for
+
+    def offered_keys(self) -> Iterable[Key]:
+        """Return the scope's keys."""
+        return KEYS
+
+    def further_commands(self) -> Iterable[SystemCommand]:
+        """Return what has no key."""
+        yield SystemCommand(
+            "Low bandwidth", "Draw less often and send less, or as usual again.", self.action_low_bandwidth
+        )
+
+    def interrupt(self) -> bool:
+        """Stop the answer."""
+        if self.session.busy:
+            self.action_stop()
+            return True
+        return False
 
     @on(PromptBox.Sent)
     def _sent(self, message: PromptBox.Sent) -> None:

@@ -26,6 +26,13 @@ _ROLES: dict[str, tuple[str, float, bool]] = {
     "warn": ("text-warning", 1.0, True),
     "bad": ("text-error", 1.0, True),
     "track": ("foreground", 0.35, False),
+    # One colour for each of several models; none of them is told by its colour alone.
+    "lane1": ("text-primary", 1.0, True),
+    "lane2": ("text-warning", 1.0, True),
+    "lane3": ("text-success", 1.0, True),
+    "lane4": ("text-error", 1.0, True),
+    "lane5": ("foreground", 1.0, True),
+    "lane6": ("foreground", 0.65, True),
 }
 
 

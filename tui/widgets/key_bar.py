@@ -1,6 +1,6 @@
 """The line of keys at the bottom."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..keys import KEYS, Key, letter_display
 from .cells import Cells, Row, row_width
@@ -20,8 +20,14 @@ def key_row(width: int, *, letters: bool, editing: bool = False) -> Row:
     def entry(key: Key) -> tuple[str, str]:
         return letter_display(key) if letters and key.letter else key.display, key.label
 
-    kept = list(KEYS)
-    droppable = sorted((key for key in KEYS if key.rank), key=lambda key: key.rank)
+    return fitting_row(KEYS, entry, width)
+
+
+def fitting_row(keys: Sequence[Key], entry: Callable[[Key], tuple[str, str]], width: int) -> Row:
+    """Return those of ``keys`` that fit, the highest ranks left out first; ``entry``: what is printed on a key, and its
+    label."""
+    kept = list(keys)
+    droppable = sorted((key for key in keys if key.rank), key=lambda key: key.rank)
     while row_width(_row([entry(key) for key in kept])) > width and droppable:
         kept.remove(droppable.pop())
     return _row([entry(key) for key in kept])
@@ -44,3 +50,15 @@ class KeyBar(Cells):
     def show(self, *, letters: bool, editing: bool) -> None:
         """Draw the keys, as for ``key_row``."""
         self.show_rows([key_row(self.content_size.width, letters=letters, editing=editing)])
+
+
+class FixedKeyBar(KeyBar):
+    """One line with keys that are always the same."""
+
+    def __init__(self, keys: Sequence[Key]) -> None:
+        super().__init__()
+        self._keys = keys
+
+    def show_keys(self) -> None:
+        """Draw those that fit."""
+        self.show_rows([fitting_row(self._keys, lambda key: (key.display, key.label), self.content_size.width)])
