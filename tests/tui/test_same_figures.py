@@ -24,7 +24,7 @@ def test_every_figure_of_the_line_stands_on_the_screen(gap: int, capsys: pytest.
     output = PlainOutput(Data(), Messages())
     for event in events:
         output.event(event)
-    options = GenerationOptions(None, EngineSettings(), Sampling(), -1, (), None, False)
+    options = GenerationOptions((), EngineSettings(), Sampling(), -1, (), None, False)
     output.end(Outcome(options, model=session.model, run=session.run))
     line = capsys.readouterr().err.strip()
 
