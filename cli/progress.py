@@ -19,7 +19,9 @@ from .streams import Messages
 class ProgressLine:
     """One line, drawn over itself and wiped for what comes after; nothing where stderr is no terminal."""
 
-    def __init__(self, messages: Messages) -> None:
+    def __init__(self, messages: Messages, quantizing: str = "quantize") -> None:
+        """``quantizing`` is what stands before the bar of a quantization being made."""
+        self._quantizing = quantizing
         self._line = MovingLine(messages)
         self._prompt_at: int | None = None
         self._forecast = PrefillForecast()
@@ -41,7 +43,7 @@ class ProgressLine:
         elif isinstance(event, PrefillProgress) and event.processed < event.total:
             self._line.draw(f"read  {self._reading(event)}")
         elif isinstance(event, QuantizeProgress):
-            self._line.draw(f"quantize  {self._line.bar(event.fraction)} {event.fraction:4.0%}")
+            self._line.draw(f"{self._quantizing}  {self._line.bar(event.fraction)} {event.fraction:4.0%}")
         elif isinstance(event, ModelReady):
             self._forecast = forecast_for(event)
         elif not isinstance(event, RequestTaken | PrefillProgress):

@@ -3,6 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum, auto
 from pathlib import Path
 
@@ -255,6 +256,8 @@ class Comparison:
             if isinstance(event, Failed):  # of an engine that is asked nothing: it is launched again when it is
                 self._seats.close([number])
             return
+        if isinstance(event, Failed) and self._may_fit_alone(number, event):
+            return
         self._events.append((number, event))
         take_in(lane, event, self.round, running=number in self._running)
         scoring = self._scorers is not None and self._scorers.asked == number
@@ -273,6 +276,20 @@ class Comparison:
             lane.phase = LanePhase.WAITING
         elif isinstance(event, Failed):
             self._fail(lane, event, told=True)
+
+    def _may_fit_alone(self, number: int, event: Failed) -> bool:
+        """Load in turn from now on, where a lane finds no place on devices that others fill: estimates tell of RAM."""
+        others = [self.lanes[other].model for other in self._seats.numbers - {number}]
+        on_devices = any(model is not None and model.gpu_layers for model in others)
+        if self._seating is None or self._seating.in_turn or self.plan.together or not on_devices:
+            return False
+        if event.stage != "load" or number not in self._loading:
+            return False
+        self._seating = replace(self._seating, in_turn=True)
+        self._loading.discard(number)
+        self._seats.close([number])
+        self.lanes[number].phase = LanePhase.WAITING
+        return True
 
     def _take_made(self, lane: Lane, made: Quantized) -> None:
         self._workshop.stop()

@@ -14,6 +14,8 @@ from .plan import ComparisonPlan
 
 _TEMPLATE_TOKENS = 1024
 """An allowance for what a chat template adds to the texts of a request."""
+_TEXT_TOKENS = 8192
+"""A longer text is scored in chunks of that many tokens, unless the request needs a larger context."""
 _GRAIN = 256
 
 
@@ -41,10 +43,10 @@ def seat(plan: ComparisonPlan, sources: Sequence[Source | None], free: int) -> S
 def common_settings(plan: ComparisonPlan, sources: Iterable[Source], free: int) -> EngineSettings:
     """Return the settings that all lanes are loaded with.
 
-    Where no context is asked for, it is as large as the request and the text to be scored can become (a token is at
-    least one byte), rounded up to 256 and the same for all lanes: at most what the model with the shortest training
-    was trained for, and what the one with the hungriest cache can have in ``free`` bytes. So no lane reads a longer
-    context than another, and none takes memory that the next one needs.
+    Where no context is asked for, it is as large as the request and the text to be scored (of that at most 8192 tokens)
+    can become, a token being at least one byte, rounded up to 256 and the same for all lanes: at most what the model
+    with the shortest training was trained for, and what the one with the hungriest cache can have in ``free`` bytes. So
+    no lane reads a longer context than another, and none takes memory that the next one needs.
     """
     models = [source for source in sources if isinstance(source, ModelFile)]
     if plan.settings.context or not models:
@@ -92,4 +94,4 @@ def _most_tokens(plan: ComparisonPlan) -> int | None:
         return None
     texts = [request.prompt or "", *(message.content for message in request.messages)]
     asked = _TEMPLATE_TOKENS + sum(len(text.encode()) for text in texts) + request.max_tokens
-    return asked if plan.text is None else max(asked, _TEMPLATE_TOKENS + len(plan.text.encode()))
+    return asked if plan.text is None else max(asked, min(_TEXT_TOKENS, 1 + len(plan.text.encode())))

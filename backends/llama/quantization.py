@@ -9,6 +9,7 @@ from ...models.facts import ModelFile
 from ...models.header import read_header
 from ...models.recipes import RECIPES
 from ..engine import EngineError
+from ..free_memory import available_bytes
 from ..threads import thread_choice
 from .bindings import llama_cpp
 from .native import NativeLog
@@ -16,6 +17,7 @@ from .native import NativeLog
 # Such as "[  12/ 272] blk.0.ffn_up.weight - [ 576, 1536, …", written before that tensor is begun.
 _BEGUN = re.compile(r"\[\s*\d+/\s*\d+\]\s+(\S+)")
 _PLANNED = re.compile(r"quant size\s*=\s*([\d.]+) MiB")
+_LEAST_BUFFER_BYTES = 256 << 20
 _TEXT_OVERRIDE = 3  # LLAMA_KV_OVERRIDE_TYPE_STR, llama.h
 _TEXT_BYTES = 127
 
@@ -57,6 +59,8 @@ class Quantization:
         parameters.allow_requantize = True
         parameters.nthread = thread_choice().threads
         parameters.dry_run = dry_run
+        # llama.cpp's own default, 8 GiB, may be more than there is.
+        parameters.max_buf_size = max(_LEAST_BUFFER_BYTES, available_bytes() // 4)
         overrides = (llama_cpp.llama_model_kv_override * (len(notes) + 1))()  # the last one, empty, ends the list
         for override, (key, text) in zip(overrides, notes.items(), strict=False):
             override.tag = _TEXT_OVERRIDE

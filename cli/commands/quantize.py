@@ -94,7 +94,7 @@ def _make(
     from ...models.errors import ModelError
     from ..progress import ProgressLine
 
-    progress = ProgressLine(messages)
+    progress = ProgressLine(messages, f"quantize {recipe}")
     outcome: Quantized | Failed | ModelError | None = None
     try:
         making = start_quantizing(source, recipe)

@@ -1,6 +1,7 @@
 """``decodescope compare`` without a screen."""
 
 import csv
+import gc
 import io
 import json
 import signal
@@ -12,6 +13,7 @@ from click.testing import CliRunner
 
 from decodescope.cli.group import cli
 from decodescope.cli.lanes import lanes, quantizations
+from decodescope.comparison.plan import ComparisonPlan
 
 from ..conftest import DEADLINE_SECONDS, RunCommand, ScriptWriter
 from .conftest import Starter
@@ -163,6 +165,31 @@ def test_several_models_to_the_scope(decodescope: RunCommand, two: list[str]) ->
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(b"model")
     assert b"round 3" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "tokens", "rounds"),
+    [(["compare", "hi", "--rounds", "5"], 256, 5), (["hi"], 256, 3), (["hi", "-n", "7"], 7, 3)],
+)
+def test_on_a_terminal_the_screen_is_opened(
+    monkeypatch: pytest.MonkeyPatch, two: list[str], command: list[str], tokens: int, rounds: int
+) -> None:
+    opened: list[tuple[ComparisonPlan, dict[str, Any]]] = []
+
+    def run_compare(plan: ComparisonPlan, **options: Any) -> int:
+        gc.enable()
+        opened.append((plan, options))
+        return 7
+
+    monkeypatch.setattr("decodescope.cli.comparing.obstacle", lambda: None)
+    monkeypatch.setattr("decodescope.tui.app.run_compare", run_compare)
+    result = CliRunner().invoke(cli, [*command, *two, "--theme", "nord", "--fps", "5"])
+    assert result.exit_code == 7
+    ((plan, options),) = opened
+    assert options == {"theme": "nord", "fps": 5, "low_bandwidth": False}
+    assert [lane.label for lane in plan.lanes] == ["10ms.jsonl", "20ms.jsonl"]
+    assert (plan.request.max_tokens, plan.rounds, plan.quality) == (tokens, rounds, True)
+    assert plan.request.sampling.seed >= 0
 
 
 @pytest.mark.parametrize(

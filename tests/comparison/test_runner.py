@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import psutil
 import pytest
 
+from decodescope.backends.contract import Backend
 from decodescope.backends.events import Event, Failed, Finished, LoadProgress, ModelReady, RequestTaken, Token
-from decodescope.backends.launch import ScriptFile
+from decodescope.backends.launch import ScriptFile, launch
 from decodescope.comparison.lane import Lane, LanePhase
 from decodescope.comparison.plan import ComparisonPlan, Unusable
 from decodescope.comparison.runner import Comparison, Stage
@@ -182,6 +184,53 @@ def test_a_process_that_cannot_be_started(talkers: tuple[Path, ...]) -> None:
     comparison = Comparison(plan(*talkers), launch=launch)  # type: ignore[arg-type]
     finish(comparison)
     assert {lane.failed.reason for lane in comparison.lanes if lane.failed} == {"no more processes"}
+
+
+class OnDevice:
+    """An engine on a device that has room for one: beside another one, loading fails."""
+
+    open = 0
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self._crowded = OnDevice.open > 0
+        OnDevice.open += 1
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._backend, name)
+
+    def receive(self, timeout: float | None = 0.0) -> list[Event]:
+        events: list[Event] = []
+        for event in self._backend.receive(timeout):
+            if not isinstance(event, ModelReady):
+                events.append(event)
+            elif self._crowded:
+                events.append(Failed(t=event.t, stage="load", what="out of device memory"))
+            else:
+                events.append(msgspec.structs.replace(event, gpu_layers=8))
+        return events
+
+    def close(self) -> None:
+        OnDevice.open -= 1
+        self._backend.close()
+
+
+def test_a_device_that_holds_one_model_is_used_in_turn(
+    talkers: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(OnDevice, "open", 0)
+    comparison = Comparison(
+        plan(*talkers, rounds=2),
+        launch=lambda source, settings: OnDevice(launch(source, settings)),  # type: ignore[arg-type,return-value]
+    )
+    try:
+        events = finish(comparison)
+    finally:
+        comparison.close()
+    assert comparison.in_turn
+    assert all(is_done(lane, 2) for lane in comparison.lanes)
+    assert not any(isinstance(event, Failed) for _, event in events)
+    assert OnDevice.open == 0
 
 
 def loading(events: list[tuple[int, Event]]) -> bool:

@@ -28,8 +28,12 @@ def test_the_context_holds_what_is_asked_and_no_more(model: ModelFile) -> None:
 
 
 def test_the_context_holds_the_text_to_be_scored(model: ModelFile) -> None:
+    # 2,000 bytes and a BOS.
     asked = plan(model, model, tokens=100, text="é" * 1000)
-    assert common_settings(asked, [model, model], 8 * GIB).context == 3072
+    assert common_settings(asked, [model, model], 8 * GIB).context == 2048
+    long = msgspec.structs.replace(model, trained_context=100_000)
+    asked = plan(long, long, tokens=100, text="x" * 100_000)
+    assert common_settings(asked, [long, long], 8 * GIB).context == 8192
 
 
 def test_a_context_that_is_asked_for_stays(model: ModelFile) -> None:
