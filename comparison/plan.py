@@ -27,6 +27,11 @@ class LanePlan:
     make: str | None = None
     """The quantization to be made of ``source`` first; ``None``: ``source`` itself runs."""
 
+    @property
+    def ready(self) -> Source | None:
+        """What can be loaded as it is; ``None`` where something has to be made first, or nothing can be used."""
+        return None if self.make is not None or isinstance(self.source, Unusable) else self.source
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonPlan:

@@ -4,7 +4,6 @@ import os
 from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
-from enum import Enum, auto
 from pathlib import Path
 
 import msgspec
@@ -20,23 +19,14 @@ from .intake import take_in
 from .lane import Lane, LanePhase
 from .making import Make, Workshop
 from .order import rotated
-from .plan import ComparisonPlan, LanePlan, Unusable
+from .plan import ComparisonPlan, Unusable
 from .results import Results, results
 from .scoring import Scorers
 from .seating import Seating, seat
 from .seats import Launch, Seats, failed
+from .stage import Stage
 
-
-class Stage(Enum):
-    """How far the comparison has come."""
-
-    PREPARING = auto()
-    """Quantizations are made and engines loaded."""
-    RUNNING = auto()
-    SCORING = auto()
-    DONE = auto()
-    CANCELLED = auto()
-
+__all__ = ["Comparison", "Stage"]
 
 _ENDED = (Stage.DONE, Stage.CANCELLED)
 
@@ -68,7 +58,7 @@ class Comparison:
         self._workshop = Workshop(make)
         self._seats = Seats(launch)
         self._seating: Seating | None = None
-        self._sources: list[Source | None] = [_ready(lane) for lane in plan.lanes]
+        self._sources: list[Source | None] = [lane.ready for lane in plan.lanes]
         self._loading: set[int] = set()
         self._running: set[int] = set()
         self._queue: deque[int] | None = None
@@ -281,9 +271,8 @@ class Comparison:
         """Load in turn from now on, where a lane finds no place on devices that others fill: estimates tell of RAM."""
         others = [self.lanes[other].model for other in self._seats.numbers - {number}]
         on_devices = any(model is not None and model.gpu_layers for model in others)
-        if self._seating is None or self._seating.in_turn or self.plan.together or not on_devices:
-            return False
-        if event.stage != "load" or number not in self._loading:
+        loading = event.stage == "load" and number in self._loading
+        if not (loading and on_devices) or self._seating is None or self.plan.together:
             return False
         self._seating = replace(self._seating, in_turn=True)
         self._loading.discard(number)
@@ -313,8 +302,3 @@ class Comparison:
         self._seats.close([lane.number])
         if self._scorers is not None:
             self._scorers.lost(lane)
-
-
-def _ready(lane: LanePlan) -> Source | None:
-    """Return what can be loaded for ``lane``; ``None`` as long as there is nothing."""
-    return None if lane.make is not None or isinstance(lane.source, Unusable) else lane.source

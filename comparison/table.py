@@ -1,138 +1,274 @@
-"""The columns of the result table, the same on the screen, in a terminal and in Markdown."""
+"""The table of a comparison as data, for the screen and for text alike."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from ..backends.text import visible
 from ..metrics import numbers
-from ..models.recipes import with_origin
-from .results import LaneResult, Ratio, Results, Spread
+from ..metrics.divergence import Estimate
+from .figures import LaneResult, Ratio, Results, Spread
 
 Value = float | str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One figure of all lanes. Its texts may hold names of unknown origin."""
+    """One figure of every lane."""
 
     key: str
-    """What it is called in programs."""
+    """Stable, unique."""
     heading: str
-    text: Callable[[LaneResult], str]
+    unit: str = ""
+    """Of the cells, where it does not stand in them."""
+    help: str
+    """What it is, in a sentence."""
+    right: bool = True
+    """Set flush right: numbers are, names are not."""
     value: Callable[[LaneResult], Value]
-    """What rows are sorted by; those without a value come last."""
-    number: bool = True
-    """Whether it is set flush right."""
+    """What to sort by; ``None``, which comes last, where there is no value."""
+    cell: Callable[[LaneResult], str]
+    """As it is read; safe to draw."""
+    full: Callable[[LaneResult], str]
+    """The same with spread, interval or uncertainty, where it has one."""
+    best_low: bool = False
+    """Whether less is better, so that a first sort goes upwards."""
 
 
-def columns(results: Results, *, spread: bool = True) -> tuple[Column, ...]:
-    """Return the columns for ``results``; those that have no value in any row are left out.
+def columns(results: Results, *, wide: bool = False, quality: bool = True) -> tuple[Column, ...]:
+    """Return the columns that ``results`` need, in order; ``wide``: those for which a narrow table has no room, too.
 
-    ``spread``: with the least and the most of all rounds behind a median. Where lanes read other tokens than the
-    reference, characters per second come with the tokens, and ratios are in characters.
+    ``quality``: whether texts are scored at all.
     """
-    ratio = _decode_ratio if results.same_tokens else _characters_ratio
-    found = [
-        Column("label", "model", lambda row: row.label, lambda row: row.label, number=False),
-        Column("quantization", "type", _quantization, _quantization, number=False),
-        Column("bytes", "size", lambda row: numbers.size(row.bytes), lambda row: row.bytes),
-        Column("load_ns", "load", lambda row: numbers.milliseconds(row.load_ns), lambda row: row.load_ns),
-        _spread("ttft_ns", "TTFT ms", lambda row: row.ttft_ns, numbers.bare_milliseconds, spread),
-        _spread("prefill_rate", "read tok/s", lambda row: row.prefill_rate, numbers.bare_rate, spread),
-        _spread("tpot_p50_ns", "TPOT p50 ms", lambda row: row.tpot_p50_ns, numbers.bare_milliseconds, False),
-        _spread("tpot_p95_ns", "p95 ms", lambda row: row.tpot_p95_ns, numbers.bare_milliseconds, False),
-        _spread("decode_rate", "write tok/s", lambda row: row.decode_rate, numbers.bare_rate, spread),
-        _spread("characters_rate", "char/s", lambda row: row.characters_rate, numbers.bare_rate, spread),
-        Column("ratio", "× reference", lambda row: _ratio_text(row, ratio(row)), lambda row: _ratio_value(ratio(row))),
-        Column("mean_kld", "Mean KLD", _mean_kld, lambda row: None if row.mean_kld is None else row.mean_kld.value),
-        Column("kld_99", "99.0% KLD", lambda row: numbers.divergence(row.kld_99), lambda row: row.kld_99),
-        Column("same_top", "Same top p", _same_top, lambda row: None if row.same_top is None else row.same_top.value),
-        Column("perplexity", "PPL", _perplexity, lambda row: None if row.perplexity is None else row.perplexity.value),
-        Column("diverged_at", "differs at", _diverged, lambda row: row.diverged_at),
-        Column("unranked", "not ranked", lambda row: row.unranked, lambda row: row.unranked or None, number=False),
-    ]
-    left_out = {"characters_rate"} if results.same_tokens else set()
-    if all(row.label == _quantization(row) for row in results.rows):
-        left_out.add("quantization")
-    return tuple(
-        column
-        for column in found
-        if column.key not in left_out and any(column.value(row) not in (None, "") for row in results.rows)
-    )
+    shown = ["label", "bytes", "load", "ttft", "prefill", "tpot_p50", "tpot_p95", "decode", "ratio"]
+    if not results.same_tokens:
+        shown += ["characters", "characters_ratio"]
+    if quality:
+        shown += ["kld", *(["kld_99"] if wide else []), "same_top", *(["perplexity"] if wide else [])]
+    shown.append("diverged")
+    if any(row.disturbed_rounds for row in results.rows):
+        shown.append("disturbed")
+    return tuple(_COLUMNS[key] for key in shown)
 
 
-def ordered(rows: Sequence[LaneResult], column: Column, *, descending: bool = False) -> list[LaneResult]:
-    """Return ``rows`` sorted by a column; those without a value come last, whatever the direction."""
-
-    def key(row: LaneResult) -> tuple[float, str]:
-        value = column.value(row)
-        return (0.0, value.casefold()) if isinstance(value, str) else (value or 0.0, "")
-
-    known = [row for row in rows if column.value(row) is not None]
-    unknown = [row for row in rows if column.value(row) is None]
-    return [*sorted(known, key=key, reverse=descending), *unknown]
+def ordered(rows: Sequence[LaneResult], column: Column, *, descending: bool) -> list[LaneResult]:
+    """Return ``rows`` sorted by ``column``, equal ones in the order of the lanes, those without a value last."""
+    known = [(value, row) for row in rows if (value := column.value(row)) is not None]
+    known.sort(key=lambda pair: _sort_key(pair[0]), reverse=descending)
+    return [row for _, row in known] + [row for row in rows if column.value(row) is None]
 
 
-def _spread(
+def _sort_key(value: Value) -> tuple[float, str]:
+    return (0.0, value.casefold()) if isinstance(value, str) else (value or 0.0, "")
+
+
+def as_rows(results: Results, shown: Sequence[Column], *, full: bool = False) -> list[list[str]]:
+    """Return headings (with units) and cells as text, a row a lane; ``full``: with spreads and intervals."""
+    headings = [f"{column.heading} {column.unit}".rstrip() for column in shown]
+    return [headings, *([(column.full if full else column.cell)(row) for column in shown] for row in results.rows)]
+
+
+def _label(row: LaneResult) -> str:
+    return visible(row.label)
+
+
+def _plain(
     key: str,
     heading: str,
-    figure: Callable[[LaneResult], Spread | None],
-    bare: Callable[[float | None], str],
-    ends: bool,
+    help: str,
+    value: Callable[[LaneResult], Value],
+    cell: Callable[[LaneResult], str],
+    **more: Any,
 ) -> Column:
-    def text(row: LaneResult) -> str:
-        found = figure(row)
-        if found is None or not ends:
-            return bare(None if found is None else found.median)
-        return numbers.spread(found.median, found.least, found.most, bare)
+    return Column(key=key, heading=heading, help=help, value=value, cell=cell, full=cell, **more)
 
-    def value(row: LaneResult) -> Value:
+
+def _of_spread(
+    key: str, heading: str, unit: str, help: str, figure: Callable[[LaneResult], Spread | None], *, time: bool = False
+) -> Column:
+    bare = numbers.bare_milliseconds if time else numbers.bare_rate
+
+    def value(row: LaneResult) -> float | None:
         found = figure(row)
         return None if found is None else found.median
 
-    return Column(key, heading, text, value)
+    def full(row: LaneResult) -> str:
+        found = figure(row)
+        return numbers.MISSING if found is None else numbers.spread(found.median, found.least, found.most, bare)
+
+    return Column(
+        key=key,
+        heading=heading,
+        unit=unit,
+        help=help,
+        value=value,
+        cell=lambda row: bare(value(row)),
+        full=full,
+        best_low=time,
+    )
 
 
-def _quantization(row: LaneResult) -> str:
-    return with_origin(row.quantization, row.requantized_from)
+def _of_ratio(key: str, heading: str, help: str, figure: Callable[[LaneResult], Ratio | None]) -> Column:
+    def instead(row: LaneResult) -> str:
+        return row.unranked or ("reference" if row.number == 0 else numbers.MISSING)
+
+    def value(row: LaneResult) -> float | None:
+        found = figure(row)
+        return found.value if found is not None else 1.0 if row.number == 0 and not row.unranked else None
+
+    def cell(row: LaneResult) -> str:
+        found = figure(row)
+        return instead(row) if found is None else numbers.ratio(found.value)
+
+    def full(row: LaneResult) -> str:
+        found = figure(row)
+        if found is None or found.low is None:
+            return cell(row)
+        return f"{cell(row)} ({numbers.interval(found.low, found.high)})"
+
+    return Column(key=key, heading=heading, help=help, value=value, cell=cell, full=full)
 
 
-def _decode_ratio(row: LaneResult) -> Ratio | None:
-    return row.decode_ratio
+def _of_estimate(
+    key: str,
+    heading: str,
+    help: str,
+    figure: Callable[[LaneResult], Estimate | None],
+    text: Callable[[float | None, float | None], str],
+    *,
+    best_low: bool,
+) -> Column:
+    def value(row: LaneResult) -> float | None:
+        found = figure(row)
+        return None if found is None else found.value
 
+    def full(row: LaneResult) -> str:
+        found = figure(row)
+        return numbers.MISSING if found is None else text(found.value, found.uncertainty)
 
-def _characters_ratio(row: LaneResult) -> Ratio | None:
-    return row.characters_ratio
-
-
-def _ratio_value(ratio: Ratio | None) -> float | None:
-    return None if ratio is None else ratio.value
-
-
-def _ratio_text(row: LaneResult, ratio: Ratio | None) -> str:
-    if row.number == 0:
-        return "reference"
-    if ratio is None:
-        return numbers.MISSING
-    interval = "" if ratio.low is None else f" ({numbers.interval(ratio.low, ratio.high)})"
-    return f"{numbers.ratio(ratio.value)}{interval}"
-
-
-def _mean_kld(row: LaneResult) -> str:
-    found = row.mean_kld
-    return numbers.divergence(None if found is None else found.value, None if found is None else found.uncertainty)
-
-
-def _same_top(row: LaneResult) -> str:
-    found = row.same_top
-    return numbers.agreement(None if found is None else found.value, None if found is None else found.uncertainty)
-
-
-def _perplexity(row: LaneResult) -> str:
-    found = row.perplexity
-    return numbers.perplexity(None if found is None else found.value, None if found is None else found.uncertainty)
+    return Column(
+        key=key,
+        heading=heading,
+        help=help,
+        value=value,
+        cell=lambda row: text(value(row), None),
+        full=full,
+        best_low=best_low,
+    )
 
 
 def _diverged(row: LaneResult) -> str:
-    if row.number == 0 or not row.compared_tokens:
-        return numbers.MISSING
-    return f"never in {row.compared_tokens:,}" if row.diverged_at is None else f"token {row.diverged_at:,}"
+    if row.diverged_at is not None:
+        return f"token {numbers.count(row.diverged_at)}"
+    return f"same {numbers.count(row.compared_tokens)}" if row.compared_tokens else numbers.MISSING
+
+
+def _diverged_value(row: LaneResult) -> float | None:
+    if row.diverged_at is not None:
+        return row.diverged_at
+    return float("inf") if row.compared_tokens else None
+
+
+def _disturbed(row: LaneResult) -> str:
+    return f"{row.disturbed_rounds} of {row.rounds}" if row.rounds else numbers.MISSING
+
+
+_COLUMNS = {
+    column.key: column
+    for column in (
+        _plain("label", "lane", "What is compared.", _label, _label, right=False),
+        _plain(
+            "bytes",
+            "size",
+            "Size of the weights.",
+            lambda row: row.bytes,
+            lambda row: numbers.size(row.bytes),
+            best_low=True,
+        ),
+        _plain(
+            "load",
+            "load",
+            "Loading the model, without the warm-up.",
+            lambda row: row.load_ns,
+            lambda row: numbers.seconds(row.load_ns),
+            best_low=True,
+        ),
+        _of_spread(
+            "ttft", "TTFT", "ms", "Time to first token: from the request on.", lambda row: row.ttft_ns, time=True
+        ),
+        _of_spread("prefill", "prefill", "tok/s", "Prompt tokens read per second.", lambda row: row.prefill_rate),
+        _of_spread(
+            "tpot_p50", "TPOT p50", "ms", "Median time between two tokens.", lambda row: row.tpot_p50_ns, time=True
+        ),
+        _of_spread(
+            "tpot_p95", "TPOT p95", "ms", "19 of 20 tokens took no longer.", lambda row: row.tpot_p95_ns, time=True
+        ),
+        _of_spread("decode", "decode", "tok/s", "Tokens written per second.", lambda row: row.decode_rate),
+        _of_ratio(
+            "ratio",
+            "× reference",
+            "Decode rate over the reference's, with its 95 % interval; or why there is none.",
+            lambda row: row.decode_ratio,
+        ),
+        _of_spread(
+            "characters",
+            "text",
+            "char/s",
+            "Characters written per second, the fair rate where tokenizers differ.",
+            lambda row: row.characters_rate,
+        ),
+        _of_ratio(
+            "characters_ratio",
+            "× in text",
+            "Characters per second over the reference's, with its 95 % interval.",
+            lambda row: row.characters_ratio,
+        ),
+        _of_estimate(
+            "kld",
+            "KLD",
+            "Mean KL divergence from the reference on the same text, nats.",
+            lambda row: row.mean_kld,
+            numbers.divergence,
+            best_low=True,
+        ),
+        _plain(
+            "kld_99",
+            "99.0% KLD",
+            "99 of 100 tokens diverge by no more, nats.",
+            lambda row: row.kld_99,
+            lambda row: numbers.divergence(row.kld_99),
+            best_low=True,
+        ),
+        _of_estimate(
+            "same_top",
+            "same top",
+            "How often the likeliest token is the reference's.",
+            lambda row: row.same_top,
+            numbers.agreement,
+            best_low=False,
+        ),
+        _of_estimate(
+            "perplexity",
+            "perplexity",
+            "Of the same text; less is better.",
+            lambda row: row.perplexity,
+            numbers.perplexity,
+            best_low=True,
+        ),
+        _plain(
+            "diverged",
+            "parts at",
+            "First token at which the lane's own answer is another than the reference's.",
+            _diverged_value,
+            _diverged,
+        ),
+        _plain(
+            "disturbed",
+            "disturbed",
+            "Rounds that lost more than 5 % of their time to disturbances.",
+            lambda row: row.disturbed_rounds,
+            _disturbed,
+            best_low=True,
+        ),
+    )
+}

@@ -94,7 +94,7 @@ def test_the_table(decodescope: RunCommand, two: list[str]) -> None:
     done = decodescope("compare", "hi", *two, "--rounds", "2")
     assert done.returncode == 0, done.stderr
     heading, first, second = done.stdout.decode().splitlines()
-    assert heading.startswith("model")
+    assert heading.startswith("lane")
     assert "× reference" in heading
     assert first.startswith("10ms.jsonl")
     assert "reference" in first
@@ -117,13 +117,13 @@ def test_json(decodescope: RunCommand, two: list[str]) -> None:
     assert report["settings"]["seed"] >= 0
     assert report["settings"]["n_predict"] == 256
     first, second = report["lanes"]
-    assert first["decode_ratio"] is None
-    assert 0.4 < second["decode_ratio"]["value"] < 0.6
-    assert second["decode_ratio"]["shown"] is True
+    assert first["predicted_ratio"]["value"] is None
+    assert 0.4 < second["predicted_ratio"]["value"] < 0.6
+    assert second["predicted_ratio"]["shown"] is True
     # 30 tokens: 29 gaps of 10 ms and of 20 ms.
-    assert first["tpot_p50_ms"]["median"] == pytest.approx(10, rel=0.2)
-    assert second["tpot_p50_ms"]["median"] == pytest.approx(20, rel=0.2)
-    assert [one["number"] for one in second["all_rounds"]] == [1, 2, 3]
+    assert first["itl_p50_ms"]["median"] == pytest.approx(10, rel=0.2)
+    assert second["itl_p50_ms"]["median"] == pytest.approx(20, rel=0.2)
+    assert [one["round"] for one in second["all_rounds"]] == [1, 2, 3]
     assert second["answers"] == [" x" * 30] * 3
     assert second["phase"] == "done"
     assert second["error"] is None
@@ -134,9 +134,9 @@ def test_csv(decodescope: RunCommand, two: list[str]) -> None:
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
     assert [row["label"] for row in rows] == ["10ms.jsonl", "20ms.jsonl"]
-    assert float(rows[1]["decode_rate_median"]) == pytest.approx(50, rel=0.2)
-    assert 0.4 < float(rows[1]["decode_ratio_value"]) < 0.6
-    assert rows[0]["decode_ratio_value"] == ""
+    assert float(rows[1]["predicted_per_second_median"]) == pytest.approx(50, rel=0.2)
+    assert 0.4 < float(rows[1]["predicted_ratio_value"]) < 0.6
+    assert rows[0]["predicted_ratio_value"] == ""
     assert rows[0]["mean_kld_value"] == ""
     assert None not in rows[0]
 
@@ -147,9 +147,9 @@ def test_markdown(decodescope: RunCommand, script: ScriptWriter) -> None:
     assert done.returncode == 0, done.stderr
     lines = done.stdout.decode().splitlines()
     heading, rule, first, _ = lines[:4]
-    assert heading.startswith("| model | ")
-    assert rule.startswith("| --- | ")
-    assert first.startswith("| a\\|b\\_\\<c\\>.jsonl \\#1 | ")
+    assert heading.startswith("| lane | ")
+    assert rule.startswith("| :--- | ")
+    assert first.startswith("| a\\|b\\_\\<c\\>.jsonl #1 | ")
     assert heading.count("|") == rule.count("|") == first.replace("\\|", "").count("|")
     assert "One round only" in done.stdout.decode()
 
@@ -163,7 +163,7 @@ def test_the_environment_names_one_model(decodescope: RunCommand, script: Script
 def test_several_models_to_the_scope(decodescope: RunCommand, two: list[str]) -> None:
     done = decodescope("hi", *two, "-n", "2")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(b"model")
+    assert done.stdout.startswith(b"lane")
     assert b"round 3" in done.stderr
 
 
@@ -220,7 +220,7 @@ def test_a_model_that_is_not_there(decodescope: RunCommand, two: list[str]) -> N
     report = json.loads(done.stdout)
     assert [lane["phase"] for lane in report["lanes"]] == ["failed", "done", "done"]
     assert "There is no model" in report["lanes"][0]["error"]["what"]
-    assert report["lanes"][2]["decode_ratio"] is None
+    assert report["lanes"][2]["predicted_ratio"]["value"] is None
 
 
 def test_one_model_alone_is_no_comparison(decodescope: RunCommand, two: list[str]) -> None:
@@ -244,7 +244,7 @@ def test_ctrl_c_keeps_what_was_done(
     if form == "--json":
         report = json.loads(out)
         assert report["stage"] == "cancelled"
-        assert report["lanes"][1]["decode_rate"]["rounds"] == 1
+        assert report["lanes"][1]["rounds"] == 1
         assert report["lanes"][2]["all_rounds"][0]["finish_reason"] == "cancelled"
 
 
@@ -292,7 +292,7 @@ def test_types_of_the_demo_model(decodescope: RunCommand, tmp_path: Path) -> Non
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     reference, other = report["lanes"]
-    assert (reference["label"], reference["made"], reference["requantized_from"]) == ("Q4_1", None, "")
+    assert (reference["label"], reference["made"], reference["requantized_from"]) == ("Q4_1", None, None)
     assert other["label"] == "Q4_0"
     assert other["made"] == {
         "from": "Q4_1",
@@ -300,10 +300,10 @@ def test_types_of_the_demo_model(decodescope: RunCommand, tmp_path: Path) -> Non
         "fallbacks": ["1 tensor as Q8_0 instead of Q6_K"],
     }
     assert 0 < other["mean_kld"]["value"] < 1
-    assert reference["mean_kld"] is None
+    assert reference["mean_kld"]["value"] is None
     assert reference["perplexity"]["value"] > 1
     again = decodescope(*arguments, "--md", "--together", env=env)
     assert again.returncode == 0, again.stderr
     assert b"made before from Q4_1" in again.stderr
-    assert b"Q4\\_0 from Q4\\_1" in again.stdout
-    assert b"Mean KLD" in again.stdout
+    assert b"requantized from Q4_1" in again.stdout
+    assert b"| KLD |" in again.stdout

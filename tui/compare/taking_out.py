@@ -26,9 +26,9 @@ class TakingOut(_Base):
         raise NotImplementedError
 
     def _markdown(self) -> str:
-        from ...comparison.markdown import markdown
+        from ...comparison.formats import as_markdown
 
-        return "" if self.board is None else markdown(self.board.results)
+        return "" if self.board is None else as_markdown(self.board.results)
 
     def action_copy(self) -> None:
         """Copy the table."""
