@@ -70,11 +70,12 @@ class Scorers:
             raise AssertionError("an answer that nobody asked for")
         lane = self._lanes[self.asked]
         self.asked, self._job = None, None
-        lane.phase = LanePhase.WAITING
         if isinstance(event, Tokenized):
             self._text = CommonText(event.tokens, len(event.tokens), event.bos, "the given text")
         elif isinstance(event, Scored) and self._stretches is not None:
             lane.fraction = self._stretches.fraction(lane)
+            if lane.fraction < 1:  # it goes on when its turn comes
+                return
         elif isinstance(event, Failed):
             why = f"not scored: {event.what} {event.reason}".strip()
             if self._stretches is None:
@@ -82,6 +83,7 @@ class Scorers:
                 self._done = True
             else:
                 self._stretches.leave_out(lane, why)
+        lane.phase = LanePhase.WAITING
 
     def lost(self, lane: Lane) -> None:
         """Go on without a lane that has failed."""

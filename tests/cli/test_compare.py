@@ -302,8 +302,12 @@ def test_types_of_the_demo_model(decodescope: RunCommand, tmp_path: Path) -> Non
     assert 0 < other["mean_kld"]["value"] < 1
     assert reference["mean_kld"]["value"] is None
     assert reference["perplexity"]["value"] > 1
-    again = decodescope(*arguments, "--md", "--together", env=env)
+    assert reference["scores_note"].startswith("scored on the prompt and the first answer of the reference, ")
+    text = tmp_path / "text.txt"
+    text.write_text("The sky is blue.")
+    again = decodescope(*arguments, "--md", "--together", "--text", str(text), env=env)
     assert again.returncode == 0, again.stderr
     assert b"made before from Q4_1" in again.stderr
     assert b"requantized from Q4_1" in again.stdout
     assert b"| KLD |" in again.stdout
+    assert b"scored on the given text, " in again.stdout
