@@ -24,7 +24,7 @@ def stretch_rows(vocabulary: int, micro_batch: int) -> int:
     ``vocabulary``: tokens. Halved, so that parts fit into micro-batches without a rest.
     """
     rows = max(1, micro_batch)
-    while rows > 1 and exchange_bytes(rows, vocabulary) > STRETCH_BYTES:
+    while rows > 1 and rows * vocabulary * _LOGIT_BYTES > STRETCH_BYTES:
         rows = -(-rows // 2)
     return rows
 

@@ -1,9 +1,9 @@
 """The common text, cut into what models score at once.
 
 A text that fits into the context is scored at every position but the first. A longer one is scored as
-``llama-perplexity`` does: in chunks of the context's size that know nothing of each other, each beginning with BOS where
-the vocabulary wants one, and of each only the second half counts, where every token has at least half a context before
-it. What is left at the end is dropped.
+``llama-perplexity`` does: in chunks of the context's size that know nothing of each other, each beginning with BOS
+where the vocabulary wants one, and of each only the second half counts, where every token has at least half a context
+before it. What is left at the end is dropped.
 """
 
 from collections.abc import Iterator, Sequence
