@@ -21,6 +21,7 @@ from .keys import KEYS
 from .options import ScopeOptions
 from .output import Traffic
 from .screens.scope import ScopeScreen
+from .screens.scope_view import ScopeView
 from .screens.watching import Watching
 from .terminal import NoTerminalError, Terminal, TerminalDriver, erases_in_background, lower_priority
 
@@ -111,7 +112,8 @@ class ScopeApp(App[None]):
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         if isinstance(renderable, CompositorUpdate):
-            self.scope.frame_goes_out()
+            if isinstance(self.screen, ScopeView):
+                self.screen.frame_goes_out()
             renderable = self._frames.wrap(renderable)
         super()._display(screen, renderable)
 

@@ -349,9 +349,9 @@ async def test_rows_cost_nothing_until_they_are_seen(monkeypatch: pytest.MonkeyP
         drawn: list[int] = []
         draw = table._row
 
-        def count(run: Run, row: int, width: int) -> Strip:
+        def count(row: int, width: int) -> Strip:
             drawn.append(row)
-            return draw(run, row, width)
+            return draw(row, width)
 
         monkeypatch.setattr(table, "_row", count)
         table.show(story.run)

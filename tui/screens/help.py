@@ -1,5 +1,6 @@
 """The keys, and what the figures mean."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.table import Table
@@ -10,7 +11,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ..keys import BOX_KEYS, KEYS, READING_KEYS, letter_display
+from ..keys import BOX_KEYS, KEYS, READING_KEYS, Key, letter_display
 
 _FIGURES = (
     ("TTFT", "Time to first token: from the request to the first token; reading the prompt is most of it."),
@@ -28,15 +29,16 @@ _FIGURES = (
 )
 
 
-def help_table() -> Table:
-    """Return the whole text in two columns."""
+def help_table(keys: Sequence[Key] = KEYS) -> Table:
+    """Return the whole text in two columns, for a screen on which these keys work."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(ratio=1)
-    keys = [(f"{key.display}  {letter_display(key)}" if key.letter else key.display, key.help) for key in KEYS]
+    named = [(f"{key.display}  {letter_display(key)}" if key.letter else key.display, key.help) for key in keys]
+    asks = keys is KEYS
     for heading, entries, remark in (
-        ("Keys", keys, "A single letter works while the prompt box has no focus (tab)."),
-        ("In the prompt box", BOX_KEYS, ""),
+        ("Keys", named, "A single letter works while the prompt box has no focus (tab)." if asks else ""),
+        *([("In the prompt box", BOX_KEYS, "")] if asks else []),
         ("In the conversation and the tokens", READING_KEYS, ""),
         ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),
     ):
@@ -71,7 +73,11 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,question_mark,q", "dismiss", "Close", show=False)]
 
+    def __init__(self, keys: Sequence[Key] = KEYS) -> None:
+        super().__init__()
+        self._keys = keys
+
     def compose(self) -> ComposeResult:
         """Show one scrollable text."""
         with VerticalScroll():
-            yield Static(help_table(), markup=False)
+            yield Static(help_table(self._keys), markup=False)

@@ -3,7 +3,7 @@
 import os
 import time
 
-from ..engine_link import EngineLink
+from ..engine_link import BackendLink
 from ..frame_pace import FRAMES_PER_SECOND, FramePace, tempo
 from ..options import ScopeOptions
 from ..output import Traffic
@@ -30,7 +30,7 @@ class Watching:
     """Low bandwidth is a tempo of its own; over SSH it is chosen where the first frames are late, unless flags say
     otherwise."""
 
-    def __init__(self, options: ScopeOptions, traffic: Traffic, link: EngineLink) -> None:
+    def __init__(self, options: ScopeOptions, traffic: Traffic, link: BackendLink) -> None:
         self._options = options
         self.low_bandwidth = options.low_bandwidth
         self.pace = FramePace(tempo(options.fps, low_bandwidth=options.low_bandwidth), traffic)

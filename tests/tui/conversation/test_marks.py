@@ -60,6 +60,6 @@ def test_many_tokens_at_once() -> None:
 def test_the_lenses_go_round() -> None:
     order = [Lens.TIME]
     while len(order) < 4:
-        order.append(order[-1].following)
+        order.append(order[-1].following())
     assert order == [Lens.TIME, Lens.PROBABILITY, Lens.ENTROPY, Lens.TIME]
-    assert [lens.needs_facts for lens in Lens] == [False, True, True]
+    assert [lens.needs_facts for lens in Lens] == [False, True, True, False]
