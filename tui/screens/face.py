@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from ..keys import KEYS, Key
-from ..session import Phase, Piece, Session
+from ..session import Phase, Session
+from ..transcript import Piece
 from ..widgets.counters import Counters
 from ..widgets.failure_panel import FailurePanel
 from ..widgets.header import Header
@@ -163,7 +164,7 @@ class Face:
         self.keys(letters=self._box is None or not self._box.has_focus)
         if self._watching.meter.running:
             self._watching.draw()
-        self.failure.show(self._session.failure, failure_hint(self._session))
+        self.failure.show(self._session.failure, failure_hint(self._session) if self._box is not None else "")
 
     def keys(self, *, letters: bool) -> None:
         """Draw the keys; ``letters``: single letters work now."""

@@ -24,6 +24,10 @@ _FIGURES = (
     ("median", "Dashes in the plot; what half of the tokens stay below."),
     ("floor", "The time per token that this machine's memory demands: all weights are read for each token."),
     ("disturbed", "Took at least 1.5 times the usual for a known cause, or twice; f4 says why."),
+    (
+        "KLD",
+        "Kullback-Leibler divergence of a compared model's distribution from the reference's, on the same text, in nats.",
+    ),
     ("elapsed", "Time since the engine took the request."),
     ("seed", "With the same seed, settings and prompt the answer is the same."),
 )
@@ -39,7 +43,7 @@ def help_table(keys: Sequence[Key] = KEYS) -> Table:
     for heading, entries, remark in (
         ("Keys", named, "A single letter works while the prompt box has no focus (tab)." if asks else ""),
         *([("In the prompt box", BOX_KEYS, "")] if asks else []),
-        ("In the conversation and the tokens", READING_KEYS, ""),
+        ("In the conversation and the tokens", READING_KEYS if asks else READING_KEYS[:-1], ""),
         ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),
     ):
         if table.rows:

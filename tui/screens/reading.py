@@ -9,7 +9,8 @@ from ..conversation.fragment import Fragment
 from ..conversation.legend import Computed, legend
 from ..conversation.marks import marks_of
 from ..lens import Lens
-from ..session import Piece, Session
+from ..session import Session
+from ..transcript import Piece
 from ..token_table import TokenTable
 from ..widgets.cells import Row
 from ..widgets.inspector import NOT_COMPUTED, Inspector
@@ -29,6 +30,8 @@ class Reading(TokensView):
         super().__init__(TokenTable(), Inspector(missing), Lens.TIME)
         self._run: Run | None = None
         self._judged = False
+        self.break_at: tuple[int, str] | None = None
+        """(index of a token, words): the words are to stand before the text of that token."""
 
     @property
     def token_count(self) -> int:
@@ -46,9 +49,15 @@ class Reading(TokensView):
             return
         first = max(min(piece.index for piece in pieces) - 1, 0)
         marks = [] if run is None else marks_of(run, first).tolist()
-        self.conversation.append(
+        fragments = [
             Fragment(piece.index, piece.text, _at(marks, piece.index - 1 - first), piece.thinking) for piece in pieces
-        )
+        ]
+        if self.break_at is not None and fragments[-1].index >= self.break_at[0]:
+            (token, words), self.break_at = self.break_at, None
+            self.conversation.append(fragment for fragment in fragments if fragment.index < token)
+            self.conversation.interrupt(words)
+            fragments = [fragment for fragment in fragments if fragment.index >= token]
+        self.conversation.append(fragments)
 
     def draw(self, run: Run | None) -> None:
         """Bring everything up to date with the run."""

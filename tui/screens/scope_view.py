@@ -1,6 +1,6 @@
 """What the scope and a recording have in common: one run drawn, looked at and taken out."""
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -35,6 +35,9 @@ class ScopeView(KeptDrawing, Looking, Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (20, "-tall"), (36, "-high")]  # noqa: RUF012
 
     DEFAULT_CSS = ARRANGEMENT
+
+    recorded: ClassVar[bool] = False
+    """Whether it can only be looked at."""
 
     _face: Face
     """Made by the screen itself."""
@@ -116,7 +119,7 @@ class ScopeView(KeptDrawing, Looking, Screen[None]):
         self._face.flush_text()
         if self._face.reading is not None:
             run = self.session.run
-            note = answer_note(ended, 0 if run is None else run.token_count)
+            note = answer_note(ended, 0 if run is None else run.token_count, recorded=self.recorded)
             self._face.reading.conversation.end_answer(note)
 
     # Drawing

@@ -21,6 +21,7 @@ class TokensView(KeptDrawing, Container):
         self.conversation = Conversation()
         self.tokens = tokens
         self.inspector = inspector
+        inspector.add_class("inspector")
         self.inspecting = False
         self._looked_at: int | None = None
         """Index of the token that the reader went to; ``None`` while the newest is followed."""

@@ -9,7 +9,7 @@ from ...metrics.run import Run
 from .. import numbers
 from ..inspection import Inspection, bits, inspect_token
 from ..token_text import fitted, hexadecimal, token_sign
-from .cells import Cells, Row, clip, row_width
+from .cells import Cells, Row, clip, side_by_side
 
 NOT_COMPUTED = "not computed; f3 or an open inspector computes them from the next token on"
 
@@ -35,13 +35,7 @@ def inspector_rows(token: Inspection | None, width: int, height: int, missing: s
     right = width - left - _GAP_CELLS
     facts = [_title(token, left), *_facts(token, left)]
     beside = [*_likely(token, right, missing), *_bytes(token, right, "")]
-    rows: list[Row] = []
-    for number in range(min(max(len(facts), len(beside)), height)):
-        row = facts[number] if number < len(facts) else ()
-        other = beside[number] if number < len(beside) else ()
-        pad = " " * (left + _GAP_CELLS - row_width(row)) if other else ""
-        rows.append((*row, (pad, ""), *other))
-    return rows
+    return side_by_side(facts, beside, left + _GAP_CELLS)[:height]
 
 
 def _facts(token: Inspection, width: int) -> list[Row]:

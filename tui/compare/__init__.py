@@ -1,0 +1,1 @@
+"""Several models on one prompt, side by side."""
