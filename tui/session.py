@@ -18,6 +18,7 @@ from ..backends.events import (
     RequestTaken,
     Scored,
     Token,
+    Tokenized,
 )
 from ..backends.requests import Message, Request, Sampling
 from .transcript import AnswerText, Piece, Turn, turns_of
@@ -282,7 +283,7 @@ class Session:
                 self.phase = Phase.CANCELLED if event.reason == "cancelled" else Phase.DONE
             case Failed():
                 self._failed(event, changes)
-            case Scored() | QuantizeProgress() | Quantized():
+            case Tokenized() | Scored() | QuantizeProgress() | Quantized():
                 pass  # of a comparison; none of one conversation
             case _:
                 assert_never(event)
