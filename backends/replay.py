@@ -157,6 +157,10 @@ class ReplayBackend:
         """Refuse in words."""
         self._refuse("This is a recording: it answers no prompt.")
 
+    def tokenize(self, text: str) -> None:
+        """Refuse in words."""
+        self._refuse("This is a recording: it cuts no text into tokens.")
+
     def score(self, request: ScoreRequest) -> None:
         """Refuse in words."""
         self._refuse("This is a recording: it scores no text.")

@@ -48,7 +48,15 @@ KEYS = (
         rank=3,
         recorded=False,
     ),
-    Key("f3", "lens", "lens", "Tint the tokens by time, by probability or by entropy; those of a comparison by KL divergence too.", "f3", "l", rank=2),
+    Key(
+        "f3",
+        "lens",
+        "lens",
+        "Tint the tokens by time, by probability or by entropy; those of a comparison by KL divergence too.",
+        "f3",
+        "l",
+        rank=2,
+    ),
     Key("f4", "inspect", "inspect", "Walk from token to token and see everything about one.", "f4", "i", rank=2),
     Key("f5", "why", "why", "Say why it is slower to write than to read.", "f5", "w", rank=7),
     Key(

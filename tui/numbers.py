@@ -69,3 +69,12 @@ def percent(fraction: float | None) -> str:
     if 0 < hundredths < 0.01:
         return "< 0.01 %"
     return f"{hundredths:.2f} %" if 0 < hundredths < 0.095 else f"{hundredths:.1f} %"
+
+
+def nats(value: float | None) -> str:
+    """Return a divergence: ``0.0312``, ``12.35``, ``<0.0001``."""
+    if value is None:
+        return MISSING
+    if 0 < value < 0.00005:
+        return "<0.0001"
+    return f"{value:.4f}" if value < 9.99995 else f"{value:.2f}"

@@ -1,6 +1,6 @@
 """The scored text seen in several ways: tinted, as a table, and one token with both distributions."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -12,7 +12,7 @@ from ..lens import Lens
 from ..paged_table import PagedTable
 from ..screens.tokens_view import TokensView
 from ..session import Session
-from ..widgets.cells import Cells, Row, clip, row_width
+from ..widgets.cells import Cells, Row, clip
 from .distributions import distribution_rows
 from .scored_columns import ScoredColumns
 from .scored_text import ScoredText

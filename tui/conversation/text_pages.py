@@ -239,7 +239,11 @@ class TextPages(PagedView, can_focus=True):
                 Speaker.NOTE: style("note"),
                 Speaker.PROMPT: thinking,
             },
-            written={Speaker.THOUGHT: by_look("thinking"), Speaker.PROMPT: by_look("thinking"), Speaker.MODEL: by_look()},
+            written={
+                Speaker.THOUGHT: by_look("thinking"),
+                Speaker.PROMPT: by_look("thinking"),
+                Speaker.MODEL: by_look(),
+            },
             looks=looks(self._lens),
             bars={
                 Speaker.USER: bar,

@@ -60,6 +60,13 @@ class Conversation(TextPages):
         self._document.extend(text.rstrip("\r\n"))
         self._changed()
 
+    def add_answer(self, text: str) -> None:
+        """Add an earlier answer, of whose tokens nothing is known."""
+        self._end_parts()
+        self._document.begin(Speaker.MODEL)
+        self._document.extend(text)
+        self._changed()
+
     def begin_answer(self) -> None:
         """Begin an answer, empty so far."""
         self._end_parts()

@@ -26,7 +26,7 @@ _FIGURES = (
     ("disturbed", "Took at least 1.5 times the usual for a known cause, or twice; f4 says why."),
     (
         "KLD",
-        "Kullback-Leibler divergence of a compared model's distribution from the reference's, on the same text, in nats.",
+        "Kullback-Leibler divergence of a compared model's distribution from the reference's on the same text, nats.",
     ),
     ("elapsed", "Time since the engine took the request."),
     ("seed", "With the same seed, settings and prompt the answer is the same."),

@@ -10,8 +10,8 @@ from ..conversation.legend import Computed, legend
 from ..conversation.marks import marks_of
 from ..lens import Lens
 from ..session import Session
-from ..transcript import Piece
 from ..token_table import TokenTable
+from ..transcript import Piece
 from ..widgets.cells import Row
 from ..widgets.inspector import NOT_COMPUTED, Inspector
 from ..widgets.newest_token import newest_row
