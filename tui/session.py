@@ -1,6 +1,6 @@
 """What is known about the model, the conversation and the generation that is under way; no drawing."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, assert_never
 
@@ -295,7 +295,7 @@ class Session:
         self._asked_raw = not taken.messages
         self.turns = turns_of(taken)
         self.phase = Phase.WAITING
-        changes.taken = self.turns
+        changes.taken = [replace(turn) for turn in self.turns]  # as they were before the answer
         changes.pieces.clear()
 
     def _new_run(self, taken: RequestTaken) -> "Run":

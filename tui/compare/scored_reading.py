@@ -95,8 +95,7 @@ class ScoredReading(TokensView):
         self.conversation.end_answer()
         self.conversation.action_scroll_home()
         self.tokens.show(text)
-        if self.inspecting:
-            self._show_token()
+        self._go_to(text.begin + 1 if self._looked_at is None else self._looked_at)
 
     def draw_headline(self) -> None:
         """Say whose text it is, in one line."""
@@ -126,15 +125,10 @@ class ScoredReading(TokensView):
     def newest_row(self, session: Session) -> Row:
         """Return the sum of it: what the lens tells of the whole text."""
         text = self._text
-        if text is None:
+        if text is None or text.mean_kld is None:
             return ()
-        klds = text.kld[text.kld == text.kld]
-        if not len(klds):
-            return ()
-        same = [text.same_top(position) for position in range(text.token_count)]
-        known = [one for one in same if one is not None]
-        share = numbers.percent(sum(known) / len(known)) if known else numbers.MISSING
-        return (("Mean KLD ", "dim"), (f"{klds.mean():.4f}", "strong"), ("  same top ", "dim"), (share, "strong"))
+        mean, share = numbers.nats(text.mean_kld), numbers.percent(text.share_of_same_top)
+        return (("", ""), ("Mean KLD ", "dim"), (mean, "strong"), ("  same top ", "dim"), (share, "strong"))
 
     def tokens_shown(self) -> None:
         """See ``TokensView``."""

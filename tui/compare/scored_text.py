@@ -3,6 +3,7 @@
 import codecs
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 
@@ -70,6 +71,23 @@ class ScoredText:
         return own.top[0].id == other.top[0].id
 
     @property
+    def begin(self) -> int:
+        """The position at which a reader begins: where the answer does, and where the text is scored."""
+        return min(1 if self.given else self.prompt_tokens, self.token_count - 1)
+
+    @cached_property
+    def share_of_same_top(self) -> float | None:
+        """Of the tokens scored by both, how often both find the same one likeliest."""
+        known = [same for position in range(self.token_count) if (same := self.same_top(position)) is not None]
+        return sum(known) / len(known) if known else None
+
+    @cached_property
+    def mean_kld(self) -> float | None:
+        """Mean KL divergence, nats."""
+        compared = self.kld[~np.isnan(self.kld)]
+        return float(compared.mean()) if len(compared) else None
+
+    @cached_property
     def marks(self) -> Marks:
         """What the lenses know of each token, shape (n,)."""
         return pack_scored(
