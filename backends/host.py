@@ -14,7 +14,7 @@ import time
 from .events import Event, Failed, ModelReady, Stage
 from .requests import Request, ScoreRequest
 from .text import well_formed
-from .wire import Cancel, EventReader, Generate, OpenLlama, OpenScript, Probabilities, Score, encode
+from .wire import Cancel, EventReader, Generate, OpenLlama, OpenScript, Probabilities, Score, Tokenize, encode
 
 _READ_SIZE = 1 << 20
 _PIPE_SIZE = 1 << 20
@@ -118,6 +118,10 @@ class EngineHost:
     def generate(self, request: Request) -> None:
         """See ``Backend``."""
         self._send(encode(Generate(request.mapped(well_formed))))
+
+    def tokenize(self, text: str) -> None:
+        """See ``Backend``."""
+        self._send(encode(Tokenize(well_formed(text))))
 
     def score(self, request: ScoreRequest) -> None:
         """See ``Backend``."""

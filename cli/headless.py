@@ -20,6 +20,7 @@ from ..backends.events import (
     RequestTaken,
     Scored,
     Token,
+    Tokenized,
 )
 from ..backends.launch import launch, resolve
 from ..metrics.run import Run
@@ -169,7 +170,7 @@ class _Generation:
                 self._done = True
             case LoadProgress() | PromptReady() | PrefillProgress() | Token():
                 pass
-            case Scored() | QuantizeProgress() | Quantized():
+            case Tokenized() | Scored() | QuantizeProgress() | Quantized():
                 pass  # of a comparison
             case _:
                 assert_never(event)

@@ -103,6 +103,10 @@ class ScriptedEngine:
             for _ in lines:  # a turn that ended early is skipped to its end
                 pass
 
+    def tokenize(self, text: str, report: Report) -> None:
+        """See ``Engine``. A script has no vocabulary."""
+        raise EngineError("A script cannot score a text.", remedy="Compare models.")
+
     def score(self, request: ScoreRequest, control: Control, report: Report) -> None:
         """See ``Engine``. A script has no model that could say how likely a text is."""
         raise EngineError("A script cannot score a text.", remedy="Compare models.")
