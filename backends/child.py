@@ -22,6 +22,7 @@ from .wire import (
     CommandReader,
     Generate,
     OpenLlama,
+    OpenQuantizer,
     OpenScript,
     Probabilities,
     Score,
@@ -104,6 +105,7 @@ class Inbox:
                         self._control.prepare_probabilities()
                     self._received += isinstance(command, Generate | Tokenize | Score)
                     self._queue.put(command)
+        self._control.abandon()
         os._exit(0)
 
 
@@ -117,7 +119,7 @@ def _open_engine(command: Command | None) -> Engine:
             from .llama.engine import LlamaEngine
 
             return LlamaEngine(command)
-        case Generate() | Tokenize() | Score() | Cancel() | Probabilities() | None:
+        case OpenQuantizer() | Generate() | Tokenize() | Score() | Cancel() | Probabilities() | None:
             raise RuntimeError(f"the first command must open an engine, not {command}")
         case _:
             assert_never(command)
@@ -165,12 +167,29 @@ def serve(engine: Engine, inbox: Inbox, outbox: Outbox, control: Control) -> Non
             outbox.send(_failed(error, load=False))
 
 
+def quantize(opening: OpenQuantizer, outbox: Outbox, control: Control) -> None:
+    """Write a quantization, and tell how it went."""
+    from .quantizer import Quantizer
+
+    quantizer = Quantizer(opening)
+    control.abandon = quantizer.abandon
+    try:
+        outbox.send(quantizer.make(outbox.send))
+    except EngineError as error:
+        outbox.send(_failed(error, load=True))
+    outbox.flush()
+
+
 def main() -> None:
     """Run the engine that the first command names."""
     control = Control()
     outbox = Outbox(int(sys.argv[1]))
     inbox = Inbox(int(sys.argv[2]), control)
-    serve(_open_engine(inbox.get()), inbox, outbox, control)
+    opening = inbox.get()
+    if isinstance(opening, OpenQuantizer):
+        quantize(opening, outbox, control)
+    else:
+        serve(_open_engine(opening), inbox, outbox, control)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,8 @@ class Control:
         self._probabilities = (0, False)
         self.prepare_probabilities: Callable[[], None] = lambda: None
         """Called before probability facts are asked for; the engine's own once there is one."""
+        self.abandon: Callable[[], None] = lambda: None
+        """Called when the parent has gone or wants this process gone, right before it exits."""
         self.serving = 0
         """Number of the request being served."""
 

@@ -47,6 +47,8 @@ class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
     file: str
     architecture: str
     quantization: str
+    requantized_from: str = ""
+    """The quantization that this one was made from; empty when it was made from full precision or nobody knows."""
     bytes: int
     """Size of the weights."""
     parameters: int
@@ -182,7 +184,7 @@ class QuantizeProgress(_Event, frozen=True, kw_only=True, tag="quantize_progress
     """How much of a model has been written in another quantization."""
 
     fraction: float
-    """0 to 1."""
+    """0 to 1; after 1 the file is brought onto the disk."""
 
 
 class Quantized(_Event, frozen=True, kw_only=True, tag="quantized"):

@@ -2,8 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 
 import msgspec
@@ -13,6 +11,7 @@ from ..models.facts import ModelFile
 from ..models.references import resolve as resolve_model
 from .contract import Backend
 from .host import EngineHost
+from .process import start_at_first_priority
 from .requests import EngineSettings
 from .scripted.script import ScriptError, read_script
 from .text import well_formed
@@ -60,9 +59,8 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> Source:
 def launch(source: Source, settings: EngineSettings) -> Backend:
     """Start an engine and return at once; ``load_progress`` and ``model_ready`` follow as events.
 
-    The process is started from a thread that keeps the priority which this process had at the first launch, so an
-    engine never inherits the low priority that a screen takes on afterwards. Raises OSError, and ModelError when the
-    model cannot have a cache of the types asked for.
+    The engine has the priority that this process had when it started the first one. Raises OSError, and ModelError
+    when the model cannot have a cache of the types asked for.
     """
     opening: OpenLlama | OpenScript
     if isinstance(source, ScriptFile):
@@ -81,10 +79,6 @@ def launch(source: Source, settings: EngineSettings) -> Backend:
             weight_bytes_per_pass=None if traffic is None else traffic.per_pass,
             sliding_window=source.sliding_window,
             attention_growth=source.attention_growth,
+            requantized_from=well_formed(source.requantized_from),
         )
-    return _launcher().submit(EngineHost, opening).result()
-
-
-@cache
-def _launcher() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=1, thread_name_prefix="engine-launcher")
+    return start_at_first_priority(lambda: EngineHost(opening))

@@ -22,6 +22,7 @@ class OpenLlama(msgspec.Struct, frozen=True, tag_field="command", tag="open_llam
     weight_bytes_per_pass: int | None = None
     sliding_window: int | None = None
     attention_growth: float | None = None
+    requantized_from: str = ""
 
 
 class OpenScript(msgspec.Struct, frozen=True, tag_field="command", tag="open_script"):
@@ -29,6 +30,19 @@ class OpenScript(msgspec.Struct, frozen=True, tag_field="command", tag="open_scr
 
     path: bytes
     settings: EngineSettings
+
+
+class OpenQuantizer(msgspec.Struct, frozen=True, tag_field="command", tag="open_quantizer"):
+    """Write another quantization of a GGUF file; always the first command, and the only one."""
+
+    path: bytes
+    """File system path of the source, of the first part of a split one."""
+    name: str
+    """What the source is called."""
+    quantization: str
+    """What is to be made."""
+    folder: bytes
+    """Where it is to be kept."""
 
 
 class Generate(msgspec.Struct, frozen=True, tag_field="command", tag="generate"):
@@ -59,7 +73,7 @@ class Probabilities(msgspec.Struct, frozen=True, tag_field="command", tag="proba
     on: bool
 
 
-Command = OpenLlama | OpenScript | Generate | Tokenize | Score | Cancel | Probabilities
+Command = OpenLlama | OpenScript | OpenQuantizer | Generate | Tokenize | Score | Cancel | Probabilities
 
 _encoder = msgspec.json.Encoder()
 

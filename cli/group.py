@@ -36,6 +36,12 @@ def _models() -> click.Command:
     return models_command
 
 
+def _compare() -> click.Command:
+    from .commands.compare import compare_command
+
+    return compare_command
+
+
 def _config() -> click.Command:
     from .commands.config import config_command
 
@@ -49,6 +55,7 @@ def _doctor() -> click.Command:
 
 
 _COMMANDS: dict[str, Callable[[], click.Command]] = {
+    "compare": _compare,
     "config": _config,
     "doctor": _doctor,
     "models": _models,
@@ -161,6 +168,7 @@ def _drop_output() -> None:
 def _usage_text(error: click.UsageError) -> str:
     lines = [f"Error: {error.format_message()}"]
     if error.ctx is not None:
-        path = error.ctx.command_path.removesuffix(f" {_SCOPE}")
+        ctx = error.ctx.parent if error.ctx.parent is not None and error.ctx.command.hidden else error.ctx
+        path = ctx.command_path.removesuffix(f" {_SCOPE}")
         lines.append(f"Try '{path} --help'.")
     return "\n".join(lines)

@@ -1,6 +1,7 @@
 """How much context every lane gets, and whether all lanes can be loaded at once; told before anything is loaded."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import msgspec
 
@@ -13,16 +14,39 @@ from .plan import ComparisonPlan
 
 _TEMPLATE_TOKENS = 1024
 """An allowance for what a chat template adds to the texts of a request."""
+_TEXT_TOKENS = 8192
+"""A longer text is scored in chunks of that many tokens, unless the request needs a larger context."""
 _GRAIN = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Seating:
+    """What was decided."""
+
+    settings: EngineSettings
+    """For all lanes."""
+    in_turn: bool
+    """Whether only one lane can be loaded at a time."""
+    without_room: frozenset[int] = frozenset()
+    """Lanes that cannot be loaded beside the others, although all were to run together."""
+
+
+def seat(plan: ComparisonPlan, sources: Sequence[Source | None], free: int) -> Seating:
+    """Return how the lanes of ``plan`` are loaded into ``free`` bytes; ``None``: a lane that takes no part."""
+    settings = common_settings(plan, [source for source in sources if source is not None], free)
+    fits = loadable(sources, settings, free)
+    if not plan.together:
+        return Seating(settings, in_turn=not all(fits))
+    return Seating(settings, False, frozenset(number for number, fit in enumerate(fits) if not fit))
 
 
 def common_settings(plan: ComparisonPlan, sources: Iterable[Source], free: int) -> EngineSettings:
     """Return the settings that all lanes are loaded with.
 
-    Where no context is asked for, it is as large as the request and the text to be scored can become (a token is at
-    least one byte), rounded up to 256 and the same for all lanes: at most what the model with the shortest training
-    was trained for, and what the one with the hungriest cache can have in ``free`` bytes. So no lane reads a longer
-    context than another, and none takes memory that the next one needs.
+    Where no context is asked for, it is as large as the request and the text to be scored (of that at most 8192 tokens)
+    can become, a token being at least one byte, rounded up to 256 and the same for all lanes: at most what the model
+    with the shortest training was trained for, and what the one with the hungriest cache can have in ``free`` bytes. So
+    no lane reads a longer context than another, and none takes memory that the next one needs.
     """
     models = [source for source in sources if isinstance(source, ModelFile)]
     if plan.settings.context or not models:
@@ -70,4 +94,4 @@ def _most_tokens(plan: ComparisonPlan) -> int | None:
         return None
     texts = [request.prompt or "", *(message.content for message in request.messages)]
     asked = _TEMPLATE_TOKENS + sum(len(text.encode()) for text in texts) + request.max_tokens
-    return asked if plan.text is None else max(asked, _TEMPLATE_TOKENS + len(plan.text.encode()))
+    return asked if plan.text is None else max(asked, min(_TEXT_TOKENS, 1 + len(plan.text.encode())))

@@ -49,7 +49,7 @@ def _below_two(rows: Sequence[LaneResult], ranked: Sequence[LaneResult], names: 
 
 
 def _ratios(standing: Standing, names: Mapping[int, str], measure: str) -> str:
-    """``1.21× as fast as Q8_0 (95 % interval 1.18 to 1.25)``; of several lanes the one next to it, and the reference."""
+    """``1.21× as fast as Q8_0 (95 % interval 1.18 to 1.25)``; of several lanes the next one, and the reference."""
     closest, found = standing.ahead_of[0]
     text = f"{_with_interval(found)} {measure} {names[closest]}{_interval(found)}"
     if len(standing.ahead_of) == 1:

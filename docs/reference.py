@@ -19,12 +19,21 @@ def page() -> str:
     """Return the page as it should be."""
     with click.Context(cli, info_name="decodescope", terminal_width=_WIDTH, **cli.context_settings) as top:
         parts = [_BEGINNING, _section("decodescope", cli.get_help(top))]
-        for name in cli.list_commands(top):
-            command = cli.get_command(top, name)
-            assert command is not None
-            with click.Context(command, info_name=name, parent=top, terminal_width=_WIDTH) as context:
-                parts.append(_section(f"decodescope {name}", command.get_help(context)))
+        parts += _sections(cli, top)
     return "\n".join(parts)
+
+
+def _sections(group: click.Group, parent: click.Context) -> list[str]:
+    """Return the sections of the commands of ``group``, each followed by those of its own commands."""
+    sections = []
+    for name in group.list_commands(parent):
+        command = group.get_command(parent, name)
+        assert command is not None
+        with click.Context(command, info_name=name, parent=parent, terminal_width=_WIDTH) as context:
+            sections.append(_section(context.command_path, command.get_help(context)))
+            if isinstance(command, click.Group):
+                sections += _sections(command, context)
+    return sections
 
 
 def _section(title: str, text: str) -> str:

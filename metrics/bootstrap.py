@@ -20,7 +20,7 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 CONFIDENCE = 0.95
-_RESAMPLES = 4_000
+_RESAMPLES = 2_000
 _SEED = 20_260_101
 _KERNEL = 0.7
 """Width of the kernel times n ** (1/5), as a share of the spread; Silverman's rule for a normal density has 1.06.
@@ -69,8 +69,10 @@ def _quantile(residuals: FloatArray) -> float:
 
 @cache
 def _draws(count: int) -> tuple[npt.NDArray[np.int64], FloatArray]:
-    """Which rounds each resample takes and what the kernel adds to each, shape (resamples, count) both."""
+    """Which rounds each resample takes and what the kernel adds to each, shape (2 × resamples, count) both."""
     generator = np.random.default_rng([_SEED, count])
     shape = (_RESAMPLES, count)
     picks = generator.integers(0, count, shape)
-    return picks, _KERNEL * count**-0.2 * generator.standard_normal(shape)
+    kernels = _KERNEL * count**-0.2 * generator.standard_normal(shape)
+    # Each with both signs, so that it does not matter which lane is divided by which.
+    return np.concatenate([picks, picks]), np.concatenate([kernels, -kernels])

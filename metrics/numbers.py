@@ -50,10 +50,10 @@ def bare_rate(per_second: float | None) -> str:
 
 
 def times(factor: float | None) -> str:
-    """Return how many times as much something is, roughly: ``8.3×``, ``120×``."""
+    """Return how many times as much something is, roughly: ``8.3×``, ``17×``."""
     if factor is None:
         return MISSING
-    return f"{factor:.1f}×" if factor < 99.95 else f"{factor:,.0f}×"
+    return f"{factor:.1f}×" if factor < 9.95 else f"{factor:,.0f}×"
 
 
 def ratio(value: float | None) -> str:
@@ -142,6 +142,26 @@ def perplexity(value: float | None, uncertainty: float | None = None) -> str:
 def _with_uncertainty(value: float, uncertainty: float | None, digits: int) -> str:
     text = f"{value:,.{digits}f}"
     return text if uncertainty is None else f"{text} ± {uncertainty:,.{digits}f}"
+
+
+def whole_percent(fraction: float | None) -> str:
+    """Return a share that is known roughly: ``82%``."""
+    return MISSING if fraction is None else f"{fraction:.0%}"
+
+
+def bandwidth(bytes_per_second: float) -> str:
+    """Return what a memory delivers: ``21.4 GB/s``."""
+    return f"{bytes_per_second / 1e9:,.1f} GB/s"
+
+
+def entropy(bits: float | None) -> str:
+    """Return an entropy: ``2.3 bits``."""
+    return MISSING if bits is None else f"{bare_entropy(bits)} bits"
+
+
+def bare_entropy(bits: float | None) -> str:
+    """Return the same where the unit stands elsewhere: ``2.3``."""
+    return MISSING if bits is None else f"{bits:.1f}"
 
 
 def sampling_facts(temp: float, seed: int) -> list[str]:

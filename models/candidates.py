@@ -7,7 +7,7 @@ import msgspec
 
 from .errors import ModelError
 
-Source = Literal["demo", "folder", "huggingface", "ollama", "lmstudio", "llama.cpp"]
+Source = Literal["demo", "folder", "huggingface", "ollama", "lmstudio", "llama.cpp", "quantized"]
 
 
 class Candidate(msgspec.Struct, frozen=True):

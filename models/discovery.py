@@ -12,6 +12,7 @@ from .demo import find_demo
 from .errors import ModelError
 from .facts import ModelFile, read_model
 from .places import llama_cpp_cache, lmstudio_folders, named_folders
+from .quantized import quantized_folder
 from .walk import find_gguf, not_looked_into
 
 
@@ -39,7 +40,8 @@ def discover(folders: Sequence[Path] = ()) -> list[Found]:
     """Return the models of this machine, each once however many names lead to its file.
 
     Looks at the demo model, ``folders`` and those in ``DECODESCOPE_MODELS``, the Hugging Face cache, Ollama's store, LM
-    Studio's folders and llama.cpp's cache, in this order. What cannot be used is listed with its reason.
+    Studio's folders, llama.cpp's cache and what was quantized here, in this order. What cannot be used is listed with
+    its reason.
     """
     return list(examine(candidates(folders)))
 
@@ -87,6 +89,7 @@ def _offers(folders: Sequence[Path]) -> Iterator[Candidate]:
     yield from _guarded("ollama", ollama.offered)
     yield from _guarded("lmstudio", lambda: _below("lmstudio", lmstudio_folders()))
     yield from _guarded("llama.cpp", lambda: _below("llama.cpp", [llama_cpp_cache()]))
+    yield from _guarded("quantized", lambda: _below("quantized", [quantized_folder()]))
 
 
 def _guarded(source: Source, offers: Callable[[], Iterator[Candidate]]) -> Iterator[Candidate]:

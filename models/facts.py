@@ -16,6 +16,10 @@ from .weights import WeightTraffic, multiplied_weights, weight_traffic
 _QUANTIZATION_SUFFIX = re.compile(
     r"[-_.](UD[-_])?(I?Q\d+_\w+|TQ\d_0|MXFP4(_MOE)?|NVFP4|BF16|F?P?16|F?P?32)$", re.IGNORECASE | re.ASCII
 )
+REQUANTIZED_KEY = "decodescope.requantized_from"
+"""In the header of a quantization that was made here."""
+MADE_SUFFIX = re.compile(r"-[A-Z0-9_]+\.from-\w+\.[0-9a-f]{10}$", re.ASCII)
+"""How the names of quantizations that were made here end."""
 _NAMELESS = re.compile(r"(ggml-)?model|sha256[-:][0-9a-f]{64}", re.IGNORECASE | re.ASCII)
 
 
@@ -63,6 +67,8 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
     """Tokens; ``None`` where the header does not say."""
     tokenizer: str = ""
     """Its kind and, in brackets, how it splits text; may be empty."""
+    requantized_from: str = ""
+    """The quantization that this one was made from, as this program notes it; empty when that is not known."""
 
     def kv_bytes_per_token(self, type_k: str = "f16", type_v: str = "f16") -> int:
         """Return the bytes of KV cache that one token takes; 0 for recurrent models.
@@ -115,6 +121,7 @@ def read_model(path: Path, name: str | None = None) -> ModelFile:
         heads=_most(first, f"{architecture}.attention.head_count"),
         vocabulary=_vocabulary(first, architecture),
         tokenizer=_tokenizer(first),
+        requantized_from=first.text(REQUANTIZED_KEY) or "",
     )
 
 
@@ -130,7 +137,7 @@ def _required(header: Header, key: str) -> int:
 
 
 def _short_name(path: Path, title: str) -> str:
-    stem = _QUANTIZATION_SUFFIX.sub("", without_shard_number(path.name))
+    stem = _QUANTIZATION_SUFFIX.sub("", MADE_SUFFIX.sub("", without_shard_number(path.name)))
     return title or stem if _NAMELESS.fullmatch(stem) else stem
 
 

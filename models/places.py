@@ -68,12 +68,22 @@ def llama_cpp_cache() -> Path | None:
     """Return the folder into which llama.cpp's own programs download."""
     if value := os.environ.get("LLAMA_CACHE"):
         return expanded(value)
+    return _cache_of("llama.cpp")
+
+
+def own_cache() -> Path | None:
+    """Return the folder for what this program can make anew."""
+    return _cache_of("decodescope")
+
+
+def _cache_of(program: str) -> Path | None:
     if os.name == "posix" and "darwin" not in os.uname().sysname.lower():
+        # What platformdirs says, which takes 9 ms to import.
         cache = _cache_home()
-        return None if cache is None else cache / "llama.cpp"
+        return None if cache is None else cache / program
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("llama.cpp", appauthor=False, opinion=False))
+    return Path(platformdirs.user_cache_dir(program, appauthor=False, opinion=False))
 
 
 def _cache_home() -> Path | None:

@@ -49,17 +49,22 @@ def is_name(reference: str) -> bool:
 def only_model(folders: Sequence[Path] = ()) -> ModelFile | None:
     """Return the only model in ``folders`` and this machine's stores; ``None`` when there are several to choose from.
 
-    The demo model counts where there is no other. Raises ``ModelError`` when there is none that can be used.
+    The demo model counts where there is no other, what was quantized here never does. Raises ``ModelError`` when there
+    is none that can be used.
     """
-    others = (candidate for candidate in candidates(folders) if candidate.source != "demo")
-    usable = [found.model for found in islice((found for found in examine(others) if found.model is not None), 2)]
+    usable = [found.model for found in islice((one for one in _own(folders) if one.model is not None), 2)]
     return None if len(usable) > 1 else resolve(None, folders) if not usable else usable[0]
+
+
+def _own(folders: Sequence[Path]) -> Iterator[Found]:
+    """Yield the models that a person has put there, as opposed to the demo model and what was made here."""
+    return examine(one for one in candidates(folders) if one.source not in ("demo", "quantized"))
 
 
 def _only_model(folders: Sequence[Path]) -> ModelFile:
     usable: list[Found] = []
     refused: list[Found] = []
-    for found in examine(candidate for candidate in candidates(folders) if candidate.source != "demo"):
+    for found in _own(folders):
         (refused if found.model is None else usable).append(found)
         if len(usable) > 1 and find_demo() is not None:
             break  # more than one: which ones does not matter

@@ -81,6 +81,7 @@ class LlamaEngine:
             file=file_text(self._opening.path),
             architecture=model_text(model, "general.architecture"),
             quantization=self._opening.quantization,
+            requantized_from=self._opening.requantized_from,
             bytes=llama_cpp.llama_model_size(model),
             parameters=llama_cpp.llama_model_n_params(model),
             trained_context=llama_cpp.llama_model_n_ctx_train(model),

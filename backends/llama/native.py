@@ -3,6 +3,7 @@
 import ctypes
 import os
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from .bindings import libggml, llama_cpp
@@ -17,7 +18,9 @@ _FULL_OFFLOAD = 999
 class NativeLog:
     """Receives llama.cpp's log: all but debugging goes to stderr (the engine's log), warnings and errors are kept."""
 
-    def __init__(self) -> None:
+    def __init__(self, observe: Callable[[str], None] | None = None) -> None:
+        """``observe`` is given every piece of text that is logged, debugging left out."""
+        self._observe = observe
         self._kept: deque[str] = deque(maxlen=_KEPT_LINES)
         self._level = 0
         self._callback = llama_cpp.llama_log_callback(self._receive)
@@ -41,6 +44,8 @@ class NativeLog:
         if self._level == _LOG_DEBUG:
             return
         os.write(2, text)
+        if self._observe is not None:
+            self._observe(text.decode("utf-8", "replace"))
         if self._level in (_LOG_WARN, _LOG_ERROR):
             line = text.decode("utf-8", "replace").strip()
             if level == _LOG_CONTINUED and self._kept:

@@ -1,4 +1,4 @@
-"""``decodescope models``: what can be given to ``-m``."""
+"""``decodescope models``: what can be given to ``-m``, and the commands that change what there is."""
 
 import json
 import os
@@ -21,18 +21,66 @@ _ELASTIC = (0, 1, 2)
 _RIGHT = (4, 5)
 
 
-@click.command("models", short_help="List the models that are found, or describe those in files.")
-@click.argument("places", nargs=-1, metavar="[FOLDER|FILE]...", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
-def models_command(places: tuple[Path, ...], as_json: bool) -> None:
+_LIST = "list"
+
+
+class _ListOrCommand(click.Group):
+    """A group whose words, when the first one names no command, are places to be listed."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if not args or args[0] not in (*self.list_commands(ctx), "-h", "--help"):
+            args = [_LIST, *args]
+        return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return ["clean", "quantize"]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name == "clean":
+            from .clean import clean_command
+
+            return clean_command
+        if cmd_name == "quantize":
+            from .quantize import quantize_command
+
+            return quantize_command
+        return list_command if cmd_name == _LIST else None
+
+    def format_usage(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "[OPTIONS] [FOLDER|FILE]...")
+        formatter.write_usage(ctx.command_path, "COMMAND …", "   or: ")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        self.format_commands(ctx, formatter)
+        list_command.format_options(ctx, formatter)
+
+
+class _Listing(click.Command):
+    """Goes by the name of its group."""
+
+    def get_help(self, ctx: click.Context) -> str:
+        return super().get_help(ctx) if ctx.parent is None else ctx.parent.get_help()
+
+
+@click.group("models", cls=_ListOrCommand, short_help="List models, describe them, make other quantizations of them.")
+def models_command() -> None:
     """List models without loading them.
 
     Looks for the demo model, in FOLDER..., in the folders of DECODESCOPE_MODELS, in the caches of Hugging Face and
-    llama.cpp, and in the stores of Ollama and LM Studio. What cannot be used is listed below, with the reason.
+    llama.cpp, in the stores of Ollama and LM Studio, and for what was quantized here. What cannot be used is listed
+    below, with the reason.
 
-    With FILE... it describes the models in these files and looks nowhere else. Exit status: 0 done, 2 there is no such
-    folder or file, 3 a FILE cannot be used.
+    With FILE... it describes the models in these files and looks nowhere else. A folder that is called like a command
+    is named with its path, as in ./quantize. Exit status: 0 done, 2 there is no such folder or file, 3 a FILE cannot be
+    used.
     """
+
+
+@click.command(_LIST, cls=_Listing, hidden=True)
+@click.argument("places", nargs=-1, metavar="[FOLDER|FILE]...", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array.")
+def list_command(places: tuple[Path, ...], as_json: bool) -> None:
+    """List the models of ``places`` and of this machine, or describe those in files."""
     from ...models.discovery import discover, examine_files
     from ..streams import Messages, data_width, print_data
 
@@ -93,17 +141,18 @@ def _is_folder(place: Path) -> bool:
 
 def _described(model: "ModelFile") -> str:
     """Return all that the header tells, a fact a line."""
-    from ...models.sizes import size
+    from ...metrics import numbers
+    from ...models.recipes import with_origin
 
     facts = {
         "name": model.name,
         "title": model.title or "none",
         "architecture": model.architecture,
-        "quantization": model.quantization,
-        "size": size(model.bytes),
+        "quantization": with_origin(model.quantization, model.requantized_from),
+        "size": numbers.size(model.bytes),
         "parameters": f"{model.parameters:,}",
         "context": f"trained for {model.trained_context:,} tokens",
-        "KV cache": f"{size(model.kv_bytes_per_token())} a token in f16",
+        "KV cache": f"{numbers.size(model.kv_bytes_per_token())} a token in f16",
         "layers": f"{model.layers:,}",
         "chat template": "yes" if model.has_template else "none: needs --raw",
     }
@@ -136,14 +185,15 @@ def _as_lines(found: "list[Found]", width: int | None) -> list[str]:
 
 
 def _row(reference: str, model: "ModelFile", source: str) -> tuple[str, ...]:
-    from ...models.sizes import size
+    from ...metrics import numbers
+    from ...models.recipes import with_origin
 
     return (
         reference,
         model.name,
         model.architecture,
-        model.quantization,
-        size(model.bytes),
+        with_origin(model.quantization, model.requantized_from),
+        numbers.size(model.bytes),
         f"{model.trained_context:,}",
         source,
     )
@@ -165,6 +215,7 @@ def _as_json(one: "Found") -> dict[str, Any]:
         "title": model.title,
         "architecture": model.architecture,
         "quantization": model.quantization,
+        "requantized_from": model.requantized_from or None,
         "bytes": model.bytes,
         "parameters": model.parameters,
         "trained_context": model.trained_context,

@@ -26,6 +26,7 @@ def plan(
     prompt: str = "Why is the sky blue?",
     make: tuple[str | None, ...] = (),
     context: int = 0,
+    micro_batch: int = 512,
 ) -> ComparisonPlan:
     """A plan with a lane for each source; paths are scripts."""
     lanes = [
@@ -34,7 +35,7 @@ def plan(
     ]
     return ComparisonPlan(
         lanes=tuple(lanes),
-        settings=EngineSettings(context=context),
+        settings=EngineSettings(context=context, batch=micro_batch, micro_batch=micro_batch),
         request=Request(messages=(Message("user", prompt),), sampling=Sampling(seed=7), max_tokens=tokens),
         rounds=rounds,
         together=together,

@@ -84,6 +84,7 @@ def test_every_field_of_a_whole_run() -> None:
             "file": "/models/small.gguf",
             "architecture": "llama",
             "quantization": "Q4_1",
+            "requantized_from": None,
             "bytes": 92_000_000,
             "weight_bytes_per_token": 91_000_000,
             "kv_bytes_per_token": 23040,

@@ -3,11 +3,13 @@
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 
+from decodescope.cli.commands.models import list_command
 from decodescope.cli.commands.scope import scope_command
 from decodescope.cli.config_file import read_config
 from decodescope.cli.group import cli
@@ -24,10 +26,18 @@ def test_the_reference_is_up_to_date() -> None:
 
 
 def _flags() -> set[str]:
-    with click.Context(cli) as context:
-        named = [cli.get_command(context, name) for name in cli.list_commands(context)]
-    commands = [command for command in (cli, scope_command, *named) if command is not None]
+    commands = [cli, scope_command, list_command, *_below(cli)]
     return {flag for command in commands for parameter in command.params for flag in parameter.opts} | {"--help", "-h"}
+
+
+def _below(group: click.Group) -> Iterator[click.Command]:
+    with click.Context(group) as context:
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            assert command is not None
+            yield command
+            if isinstance(command, click.Group):
+                yield from _below(command)
 
 
 def test_every_flag_in_the_readme_exists() -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from decodescope.backends.events import Event
@@ -168,6 +169,11 @@ def test_the_header_drops_facts_before_the_name() -> None:
     assert "tiny · Q4_1 · 92 MiB · CPU, 2 threads · ChatML" in wide
     assert "tiny" in narrow
     assert "CPU" not in narrow
+
+
+def test_a_requantized_model_says_so() -> None:
+    model = msgspec.structs.replace(ready(), quantization="Q2_K", requantized_from="Q4_1")
+    assert model_facts(model, False)[0] == "Q2_K from Q4_1"
 
 
 def test_a_model_without_a_template_says_so() -> None:

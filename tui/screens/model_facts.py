@@ -10,6 +10,7 @@ from ...models.candidates import Candidate
 from ...models.discovery import Found
 from ...models.errors import ModelError, shown
 from ...models.facts import ModelFile
+from ...models.recipes import with_origin
 from ..widgets.model_list import Line
 
 _UNREAD = "…"
@@ -26,7 +27,7 @@ def line_of(key: int, entry: Candidate | Found, *, in_use: bool = False) -> Line
     model = entry.outcome
     cells = (
         f"{model.name} (in use)" if in_use else model.name,
-        model.quantization,
+        with_origin(model.quantization, model.requantized_from),
         numbers.size(model.bytes),
         numbers.count(model.trained_context),
         model.architecture,
@@ -77,7 +78,7 @@ def _facts(model: ModelFile) -> list[Content]:
     tokens = "" if model.vocabulary is None else f", {model.vocabulary:,} tokens"
     facts = [
         model.architecture,
-        model.quantization,
+        with_origin(model.quantization, model.requantized_from),
         f"{numbers.short_count(model.parameters)} parameters",
         f"{model.layers:,} layers",
         f"{numbers.size(model.bytes)}" + (f" in {len(model.shards)} files" if len(model.shards) > 1 else ""),

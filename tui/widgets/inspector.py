@@ -76,25 +76,21 @@ def _title(token: Inspection, width: int) -> Row:
 def _split(token: Inspection) -> str:
     cost = None if token.probability is None else token.probability.cost_ns
     parts = [
-        f"decode {_ms(token.decode_ns)}",
-        f"sample {_ms(token.sample_ns)}",
-        *([] if cost is None else [f"chances {_ms(cost)}"]),
-        f"rest {_ms(token.rest_ns)}",
+        f"decode {numbers.bare_milliseconds(token.decode_ns)}",
+        f"sample {numbers.bare_milliseconds(token.sample_ns)}",
+        *([] if cost is None else [f"chances {numbers.bare_milliseconds(cost)}"]),
+        f"rest {numbers.bare_milliseconds(token.rest_ns)}",
     ]
     return " · ".join(parts) + " ms"
-
-
-def _ms(ns: int | None) -> str:
-    return numbers.MISSING if ns is None else f"{ns / 1e6:,.1f}"
 
 
 def _system(token: Inspection) -> str:
     facts = token.facts
     parts = [
         _counted(facts.involuntary_switches, "pre-emption"),
-        f"waited {_ms(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
+        f"waited {numbers.bare_milliseconds(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
         *_faults(facts),
-        f"cpu {_ms(facts.cpu_ns)} ms" if facts.cpu_ns is not None else "",
+        f"cpu {numbers.bare_milliseconds(facts.cpu_ns)} ms" if facts.cpu_ns is not None else "",
         _counted(facts.voluntary_switches, "sleep") if facts.voluntary_switches else "",
     ]
     return " · ".join(part for part in parts if part) or numbers.MISSING
@@ -107,7 +103,7 @@ def _faults(facts: Scheduling) -> list[str]:
 
 
 def _counted(number: int | None, what: str) -> str:
-    return "" if number is None else f"{number:,} {what}{'' if number == 1 else 's'}"
+    return "" if number is None else numbers.counted(number, what)
 
 
 def _likely(token: Inspection, width: int, missing: str) -> list[Row]:
@@ -120,7 +116,7 @@ def _likely(token: Inspection, width: int, missing: str) -> list[Row]:
 def likely_rows(facts: Probability, id: int, width: int) -> list[Row]:
     """Return the lines on the probability of the token ``id``, and of what could have come instead."""
     chance, entropy = numbers.percent(math.exp(facts.logprob)), bits(facts.entropy_nats)
-    words = f"{chance} · rank {facts.rank:,} · entropy {entropy:.1f} bits"
+    words = f"{chance} · rank {facts.rank:,} · entropy {numbers.entropy(entropy)}"
     if len(words) > width:
         words = words.replace("entropy ", "")
     return [((clip(words, width), "strong"),), *(_alternative(one, id, width) for one in facts.top)]

@@ -1,6 +1,6 @@
 """The line of keys at the bottom."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from ..keys import KEYS, Key, letter_display
 from .cells import Cells, Row, row_width

@@ -50,7 +50,7 @@ def _told(run: "Run", lens: Lens) -> tuple[str, int]:
     told = {
         Lens.TIME: numbers.milliseconds(token.gap_ns),
         Lens.PROBABILITY: numbers.percent(token.chance),
-        Lens.ENTROPY: numbers.MISSING if token.entropy_bits is None else f"{token.entropy_bits:.1f} bits",
+        Lens.ENTROPY: numbers.entropy(token.entropy_bits),
     }
     return told[lens], degree(int(marks_of(run, run.token_count - 1)[0]), lens)
 

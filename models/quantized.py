@@ -1,0 +1,163 @@
+"""The folder of quantizations that were made here: what they are called, and how they are written whole or not at all.
+
+A file is named after its source, its type and the state of the source's files, so a source that has changed gets
+another one. It is written under a name of its own in the same folder, locked for as long as its process lives, and
+takes its final name when it is whole and on the disk. What is not locked any more was left by a process that died.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from .errors import ModelError
+from .facts import MADE_SUFFIX, ModelFile, read_model
+from .places import own_cache
+
+_PARTIAL = re.compile(r"\.making-[0-9a-f]{16}\.part", re.ASCII)
+_NAME_BYTES = 120
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A file in the folder."""
+
+    path: Path
+    bytes: int
+
+
+def quantized_folder() -> Path | None:
+    """Return the folder, which need not be there; ``None`` for a user without a home."""
+    cache = own_cache()
+    return None if cache is None else cache / "quantized"
+
+
+def quantized_path(folder: Path, source: ModelFile, recipe: str) -> Path:
+    """Return the file in which ``recipe`` made of ``source``, as it is now, is kept. Raises OSError."""
+    stem = "".join(
+        character if character.isprintable() and character not in "/\\" else "_" for character in source.name
+    )
+    stem = os.fsencode(stem.strip(". ") or "model")[:_NAME_BYTES].decode("utf-8", "ignore")
+    origin = re.sub(r"\W", "_", source.quantization, flags=re.ASCII)
+    path = folder / f"{stem}-{recipe}.from-{origin}.{source_state(source)}.gguf"
+    assert MADE_SUFFIX.search(path.stem)
+    return path
+
+
+def source_state(source: ModelFile) -> str:
+    """Return what changes when a file of ``source`` does: of path, size and time, 10 hexadecimal digits.
+
+    Raises OSError.
+    """
+    state = hashlib.sha256()
+    for shard in source.shards:
+        status = shard.stat()
+        state.update(os.fsencode(os.path.realpath(shard)) + f"\0{status.st_size} {status.st_mtime_ns}\0".encode())
+    return state.hexdigest()[:10]
+
+
+def made_before(path: Path, recipe: str) -> ModelFile | None:
+    """Return the model at ``path`` when it is there, whole, and what it is called."""
+    if not path.exists():
+        return None
+    try:
+        model = read_model(path)
+    except ModelError:  # damaged by what is beyond our reach, such as the disk: it is made anew
+        return None
+    return model if model.quantization == recipe else None
+
+
+class PartialFile:
+    """A file being written. Raises OSError."""
+
+    def __init__(self, folder: Path) -> None:
+        while True:
+            self.path = folder / f".making-{secrets.token_hex(8)}.part"
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+            if _is(self.path, self._descriptor):
+                return
+            os.close(self._descriptor)  # taken for a leftover between the two calls
+
+    def keep_as(self, path: Path) -> None:
+        """Give the file its final name, once its content is on the disk; one of that name is replaced."""
+        os.fsync(self._descriptor)
+        os.replace(self.path, path)
+        folder = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+            os.close(self._descriptor)
+
+    def discard(self) -> None:
+        """Remove the file, unless it has got its final name. From any thread."""
+        self.path.unlink(missing_ok=True)
+
+
+def _is(path: Path, descriptor: int) -> bool:
+    try:
+        there, held = path.stat(), os.fstat(descriptor)
+    except FileNotFoundError:
+        return False
+    return (there.st_dev, there.st_ino) == (held.st_dev, held.st_ino)
+
+
+def kept(folder: Path) -> list[Kept]:
+    """Return what was made, sorted by name. Raises OSError when the folder is there and cannot be read."""
+    return sorted(
+        _entries(folder, lambda name: name.endswith(".gguf") and MADE_SUFFIX.search(name[:-5]) is not None),
+        key=lambda one: one.path.name,
+    )
+
+
+def leftovers(folder: Path) -> list[Kept]:
+    """Return what processes that died in the middle have left. Raises OSError, as ``kept`` does."""
+    return [one for one in _entries(folder, _is_partial) if _unlocked(one.path, remove=False)]
+
+
+def being_made(folder: Path) -> list[Kept]:
+    """Return what living processes are writing. Raises OSError, as ``kept`` does."""
+    return [one for one in _entries(folder, _is_partial) if not _unlocked(one.path, remove=False)]
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what processes that died in the middle have left. Raises OSError, as ``kept`` does."""
+    for one in _entries(folder, _is_partial):
+        _unlocked(one.path, remove=True)
+
+
+def _is_partial(name: str) -> bool:
+    return _PARTIAL.fullmatch(name) is not None
+
+
+def _entries(folder: Path, wanted: Callable[[str], bool]) -> Iterator[Kept]:
+    try:
+        names = [name for name in os.listdir(folder) if wanted(name)]
+    except FileNotFoundError:
+        return
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):  # gone meanwhile
+            yield Kept(folder / name, (folder / name).stat().st_size)
+
+
+def _unlocked(path: Path, *, remove: bool) -> bool:
+    """Whether no process holds the file; if so it is removed on demand, while nobody else can take it."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if remove:
+            path.unlink(missing_ok=True)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
