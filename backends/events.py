@@ -172,6 +172,8 @@ class Scored(_Event, frozen=True, kw_only=True, tag="scored"):
     """Kullback-Leibler divergence of this model's distribution from the reference's, nats; empty for the reference."""
     same_top: tuple[bool, ...] = ()
     """Whether the likeliest token is the reference's; empty for the reference."""
+    pieces: tuple[tuple[int, bytes], ...] = ()
+    """Id and bytes of every token that occurs in the text up to here, each once; control tokens spelled out."""
     decode_ns: int
     """Time in ``llama_decode``."""
     compute_ns: int

@@ -1,4 +1,4 @@
-"""A race of recorded lanes with a log of its cost: ``python -m benchmarks.raced REPORT LANES TOKENS TOKENS_PER_SECOND``.
+"""A race of recorded lanes with a log of its cost: ``python -m benchmarks.raced REPORT LANES TOKENS RATE``.
 
 Runs on a terminal like the compare screen itself. The report, JSON, holds marks of this process's clock and CPU time,
 one a second from the start of the race; it is there when the race is over.
@@ -23,9 +23,8 @@ from decodescope.tui.terminal import lower_priority
 from decodescope.tui.terminal_app import run_on_terminal
 
 if TYPE_CHECKING:
-    from decodescope.comparison.lane import Lane, Round
+    from decodescope.comparison.lane import Round
     from decodescope.comparison.results import Results
-    from decodescope.comparison.runner import Stage
 
 SECOND = 1_000_000_000
 PROMPT_TOKENS = 100
@@ -36,12 +35,11 @@ class Recorded:
 
     def __init__(self, plan: ComparisonPlan, tokens: int, rate: float) -> None:
         from decodescope.comparison.lane import Lane, LanePhase
-        from decodescope.comparison.runner import Stage
 
         self.plan = plan
-        self.stage: Stage = Stage.DONE
+        self.stage = Stage.DONE
         self.round = 1
-        self.lanes: tuple[Lane, ...] = tuple(
+        self.lanes = tuple(
             Lane(number, lane, LanePhase.DONE, rounds=[_round(number, tokens, rate)])
             for number, lane in enumerate(plan.lanes)
         )
@@ -127,10 +125,14 @@ def main() -> None:
     lower_priority()
 
     class Reporting(CompareApp):
+        """Looks now and then."""
+
         def on_mount(self) -> None:
+            """Begin to look."""
             self.set_interval(0.5, self.look)
 
         def look(self) -> None:
+            """Tell that the race is over."""
             board = self.compare.board
             if board is not None and board.race is not None and board.race.over and not report.exists():
                 part = report.with_suffix(".part")

@@ -42,6 +42,8 @@ class Divergence:
         self._same_top = 0
         self._likelihood = Likelihood()
         self._ns = 0
+        self.pieces: dict[int, bytes] = {}
+        """Bytes of the tokens of the text by id, as far as it has been scored."""
 
     def apply(self, scored: Scored) -> None:
         """Take in the next stretch. Raises ValueError when it is not behind those before it."""
@@ -63,6 +65,7 @@ class Divergence:
         for kld in scored.kld:
             self._kld.append(kld)
         self._same_top += sum(scored.same_top)
+        self.pieces.update(scored.pieces)
         self._ns += scored.decode_ns + scored.compute_ns
 
     @property

@@ -169,3 +169,12 @@ def sampling_facts(temp: float, seed: int) -> list[str]:
     if temp <= 0:
         return ["temp 0"]
     return [f"temp {temp:g}", "a new seed each time" if seed < 0 else f"seed {seed}"]
+
+
+def nats(value: float | None) -> str:
+    """Return a divergence: ``0.0312``, ``12.35``, ``<0.0001``."""
+    if value is None:
+        return MISSING
+    if 0 < value < 0.00005:
+        return "<0.0001"
+    return f"{value:.4f}" if value < 9.99995 else f"{value:.2f}"

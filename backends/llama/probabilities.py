@@ -3,6 +3,7 @@
 import ctypes
 import math
 import time
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -81,6 +82,10 @@ class Pieces:
             Alternative(token, self._piece(token), logprob)
             for token, logprob in zip(facts.top, facts.top_logprobs, strict=True)
         )
+
+    def of_text(self, tokens: Iterable[int]) -> tuple[tuple[int, bytes], ...]:
+        """Return id and bytes of every token that occurs in a text, each once."""
+        return tuple((token, self._piece(token)) for token in dict.fromkeys(tokens))
 
     def _piece(self, token: int) -> bytes:
         piece = self._known.get(token)

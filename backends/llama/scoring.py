@@ -75,6 +75,7 @@ class Scorer:
             memory.settle_scored(sequence)
         compared = request.exchange is not None and request.role == "compared"
         top = tuple(self._pieces.alternatives(row.facts) for row in rows)
+        pieces = self._pieces.of_text(request.tokens)
         ended = time.perf_counter_ns()
         return Scored(
             t=ended,
@@ -85,6 +86,7 @@ class Scorer:
             top=top,
             kld=tuple(row.kld for row in rows) if compared else (),
             same_top=tuple(row.same_top for row in rows) if compared else (),
+            pieces=pieces,
             decode_ns=decode_ns,
             compute_ns=ended - started - decode_ns,
         )

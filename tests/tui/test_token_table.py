@@ -11,7 +11,7 @@ from decodescope.backends.events import RequestTaken, Token
 from decodescope.backends.requests import Sampling
 from decodescope.backends.token_facts import Probability, Scheduling
 from decodescope.metrics.run import Run
-from decodescope.tui.lens import Lens
+from decodescope.tui.lens import OF_A_RUN, Lens
 from decodescope.tui.token_columns import Columns, bar
 from decodescope.tui.token_table import TokenTable
 from decodescope.tui.token_text import fitted, hexadecimal, token_sign
@@ -31,7 +31,7 @@ class Host(App[None]):
     def table(self) -> TokenTable:
         return self.query_one(TokenTable)
 
-    def on_token_table_highlighted(self, message: TokenTable.Highlighted) -> None:
+    def on_paged_table_highlighted(self, message: TokenTable.Highlighted) -> None:
         assert message.control is self.table
         self.highlighted.append(message.index)
 
@@ -198,7 +198,7 @@ async def test_what_another_lens_tells() -> None:
 
 
 def test_what_is_told_of_a_lens_comes_before_what_is_known_of_a_token() -> None:
-    for lens in Lens:
+    for lens in OF_A_RUN:
         for width in range(20, 240):
             columns = Columns.fitting(lens, width)
             assert columns.token >= 1
@@ -208,7 +208,7 @@ def test_what_is_told_of_a_lens_comes_before_what_is_known_of_a_token() -> None:
     assert [Columns.fitting(Lens.TIME, width).bar > 0 for width in (79, 90, 118)] == [False, False, True]
 
 
-@pytest.mark.parametrize("lens", Lens)
+@pytest.mark.parametrize("lens", OF_A_RUN)
 @pytest.mark.parametrize("width", [*range(42, 80, 3), 80, 120, 200])
 async def test_every_width(lens: Lens, width: int) -> None:
     story = Story()
@@ -349,9 +349,9 @@ async def test_rows_cost_nothing_until_they_are_seen(monkeypatch: pytest.MonkeyP
         drawn: list[int] = []
         draw = table._row
 
-        def count(run: Run, row: int, width: int) -> Strip:
+        def count(row: int, width: int) -> Strip:
             drawn.append(row)
-            return draw(run, row, width)
+            return draw(row, width)
 
         monkeypatch.setattr(table, "_row", count)
         table.show(story.run)

@@ -20,6 +20,6 @@ HELP: tuple[Section, ...] = (
     (
         "Figures",
         _FIGURES,
-        "Lanes run one at a time unless --together was given; the race replays them on one clock, from their own times.",
+        "Lanes run one at a time unless --together was given; the race replays them on one clock, from their times.",
     ),
 )

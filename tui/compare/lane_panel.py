@@ -22,6 +22,19 @@ from .transcript import Transcript
 from .words import counter_rows, lane_phase, lane_title
 
 
+class LaneText(Conversation):
+    """A lane's text. In a narrow column a fast lane fills its view several times a second: the page is turned further
+    than in the scope, and no scroll bar is drawn anew for it."""
+
+    DEFAULT_CSS = """
+    LaneText { scrollbar-size-vertical: 0; }
+    """
+
+    def rows_below_turn(self) -> int:
+        """Return how many rows stay free below the newest one when the page turns."""
+        return self.view_rows * 3 // 4
+
+
 class LanePanel(KeptDrawing, Vertical):
     """Draws what it is handed; text from outside is never markup."""
 
@@ -30,7 +43,7 @@ class LanePanel(KeptDrawing, Vertical):
         border-left: vkey $foreground 20%;
         background: $background;
         & > .lane-head { height: 2; background: $surface; }
-        & > Conversation { height: 1fr; min-height: 1; }
+        & > LaneText { height: 1fr; min-height: 1; }
         &.-chosen { border-left: outer $primary; }
     }
     """
@@ -39,7 +52,7 @@ class LanePanel(KeptDrawing, Vertical):
         super().__init__()
         self.lane = lane
         self._head = Cells(classes="lane-head")
-        self.text = Conversation()
+        self.text = LaneText()
         self._counters = Cells()
         self._spark = Cells()
         self._axis = Axis()

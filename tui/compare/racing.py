@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
+_FRAME_SECONDS = 1 / 6
+"""All lanes write at once, faster than can be read."""
+
 
 class LaneChosen(Message):
     """The reader went to a lane."""
@@ -66,7 +69,8 @@ class Racing(_Base):
 
     def _race_on(self) -> None:
         if self._race_timer is None:
-            self._race_timer = self.set_timer(self._watching.pace.seconds, self._race_frame)
+            seconds = max(self._watching.pace.seconds, _FRAME_SECONDS)
+            self._race_timer = self.set_timer(seconds, self._race_frame)
         self._draw()
 
     def _race_frame(self) -> None:

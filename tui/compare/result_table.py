@@ -1,20 +1,18 @@
 """The table of results, the verdict below it and what has to be known with both."""
 
 import textwrap
-from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 from textual.events import Click
 
 from ...backends.text import visible
-from ...comparison.results import LaneResult, Results
-from ...comparison.table import Column, columns
+from ...comparison.results import Results
+from ...comparison.table import Column
 from ..widgets.cells import Cells, Row, clip
 from .marks import marker, role
+from .ranks import GAP, cells_of, fitting, ordered
 
-_GAP = 2
 _SIGN_CELLS = 2
-_FIRST_AT_LEAST = 8
 
 
 class ResultTable(Cells):
@@ -29,10 +27,10 @@ class ResultTable(Cells):
         super().__init__()
         self._results: Results | None = None
         self._sorted_by = ""
-        """Heading of the column; empty for the order of the lanes."""
+        """Key of the column; empty for the order of the lanes."""
         self._falling = False
         self._shown: list[tuple[int, str]] = []
-        """Where each column that is drawn ends, and its heading."""
+        """Where each column that is drawn ends, and its key."""
 
     def show(self, results: Results) -> None:
         """Draw these results."""
@@ -41,18 +39,18 @@ class ResultTable(Cells):
 
     def sort_by_next(self) -> None:
         """Sort by the next of the columns that are drawn; after the last one in the order of the lanes."""
-        headings = [heading for _, heading in self._shown]
-        place = headings.index(self._sorted_by) + 1 if self._sorted_by in headings else 0
-        self._sort_by(headings[place] if place < len(headings) else "")
+        keys = [key for _, key in self._shown]
+        place = keys.index(self._sorted_by) + 1 if self._sorted_by in keys else 0
+        self._sort_by(keys[place] if place < len(keys) else "")
 
     def reverse(self) -> None:
         """Sort the other way round."""
         self._falling = not self._falling
         self._draw()
 
-    def _sort_by(self, heading: str) -> None:
-        self._falling = self._falling if heading == self._sorted_by else False
-        self._sorted_by = heading
+    def _sort_by(self, key: str) -> None:
+        self._falling = False
+        self._sorted_by = key
         self._draw()
 
     def on_click(self, event: Click) -> None:
@@ -60,34 +58,34 @@ class ResultTable(Cells):
         offset = event.get_content_offset(self)
         if offset is None or offset.y:
             return
-        for end, heading in self._shown:
-            if offset.x < end + _GAP:
-                if heading == self._sorted_by:
+        for end, key in self._shown:
+            if offset.x < end + GAP:
+                if key == self._sorted_by:
                     self.reverse()
                 else:
-                    self._sort_by(heading)
+                    self._sort_by(key)
                 return
 
     def _draw(self) -> None:
         if self._results is None:
             return
         width = self.content_size.width
-        drawn = fitting(columns(self._results), self._results.rows, width - _SIGN_CELLS)
+        drawn = fitting(self._results, width - _SIGN_CELLS)
         rows = ordered(drawn, self._results.rows, self._sorted_by, falling=self._falling)
-        widths = [_width(column, rows) for column in drawn]
+        widths = [cells_of(column, rows) for column in drawn]
         if drawn:
-            widths[0] = max(min(widths[0], width - _SIGN_CELLS - sum(widths[1:]) - _GAP * (len(drawn) - 1)), 1)
+            widths[0] = max(min(widths[0], width - _SIGN_CELLS - sum(widths[1:]) - GAP * (len(drawn) - 1)), 1)
         heading: list[tuple[str, str]] = [(" " * _SIGN_CELLS, "")]
         ends, at = [], _SIGN_CELLS
         for place, (column, cells) in enumerate(zip(drawn, widths, strict=True)):
-            sorts = column.heading == self._sorted_by
+            sorts = column.key == self._sorted_by
             text = column.heading + ("" if not sorts else "▼" if self._falling else "▲")
             heading += [
-                (" " * _GAP if place else "", ""),
+                (" " * GAP if place else "", ""),
                 (_aligned(text, cells, column), "accent" if sorts else "dim"),
             ]
-            at += cells + (_GAP if place else 0)
-            ends.append((at, column.heading))
+            at += cells + (GAP if place else 0)
+            ends.append((at, column.key))
         self._shown = ends
         lines: list[Row] = [tuple(heading)]
         for row in rows:
@@ -95,40 +93,9 @@ class ResultTable(Cells):
             best = row.number == self._results.winner
             for place, (column, cells) in enumerate(zip(drawn, widths, strict=True)):
                 own = "dim" if row.unranked else "strong" if best or not place else ""
-                spans += [(" " * _GAP if place else "", ""), (_aligned(visible(column.text(row)), cells, column), own)]
+                spans += [(" " * GAP if place else "", ""), (_aligned(visible(column.text(row)), cells, column), own)]
             lines.append(tuple(spans))
         self.show_rows(lines)
-
-
-def fitting(all_columns: Sequence[Column], rows: Sequence[LaneResult], width: int) -> list[Column]:
-    """Return the columns that fit in ``width`` cells with all their text, the highest ranks left out first. The first
-    one always stays, and is the only one that may be cut."""
-    kept = list(all_columns)
-    droppable = sorted(kept[1:], key=lambda column: column.rank)
-
-    def needed() -> int:
-        first = min(_width(kept[0], rows), max(_FIRST_AT_LEAST, width // 4))
-        return first + sum(_width(column, rows) + _GAP for column in kept[1:])
-
-    while kept and needed() > width and droppable:
-        kept.remove(droppable.pop())
-    return kept
-
-
-def ordered(drawn: Sequence[Column], rows: Sequence[LaneResult], heading: str, *, falling: bool) -> list[LaneResult]:
-    """Return the rows sorted by a column; those without a value come last, either way round."""
-    column = next((column for column in drawn if column.heading == heading), None)
-    if column is None:
-        return list(reversed(rows)) if falling else list(rows)
-    known = [(value, row) for row in rows if (value := column.value(row)) is not None]
-    unknown = [row for row in rows if column.value(row) is None]
-    known.sort(key=lambda pair: pair[0], reverse=falling)
-    return [*(row for _, row in known), *unknown]
-
-
-def _width(column: Column, rows: Sequence[LaneResult]) -> int:
-    # One cell more, for the sign of the column that sorts.
-    return max(cell_len(column.heading) + 1, *(cell_len(visible(column.text(row))) for row in rows))
 
 
 def _aligned(text: str, cells: int, column: Column) -> str:

@@ -21,7 +21,7 @@ from ..screens.offering import Offering
 from ..screens.watching import Watching
 from ..widgets.cells import Cells, Row, clip, row_width
 from ..widgets.kept import KeptDrawing, KeptHorizontal
-from ..widgets.key_bar import FixedKeyBar
+from ..widgets.key_bar import KeyBar
 from .contract import Compared
 from .help import HELP
 from .keys import KEYS
@@ -84,7 +84,7 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         self._watching = watching
         self._clock = clock
         self._title = Cells(id="title")
-        self._keys = FixedKeyBar(KEYS)
+        self._keys = KeyBar(KEYS)
         self._feed: Feed | None = None
         self._draws_later = False
         self._raced_rounds = 0
@@ -205,7 +205,7 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         """Draw what stands around the board."""
         width = self._title.content_size.width or self.size.width - 2
         self._title.show_rows([_title(self._plan, width)])
-        self._keys.show_keys()
+        self._keys.show(letters=False, editing=False)
         if self._watching.meter.running:
             self._watching.draw()
 

@@ -1,6 +1,6 @@
 """The keys, and what the figures mean."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.table import Table
@@ -24,6 +24,10 @@ _FIGURES = (
     ("median", "Dashes in the plot; what half of the tokens stay below."),
     ("floor", "The time per token that this machine's memory demands: all weights are read for each token."),
     ("disturbed", "Took at least 1.5 times the usual for a known cause, or twice; f4 says why."),
+    (
+        "KLD",
+        "Kullback-Leibler divergence of a compared model's distribution from the reference's on the same text, nats.",
+    ),
     ("elapsed", "Time since the engine took the request."),
     ("seed", "With the same seed, settings and prompt the answer is the same."),
 )
@@ -33,20 +37,23 @@ Section = tuple[str, Sequence[tuple[str, str]], str]
 """Heading, entries and a remark below them."""
 
 
-def key_entries(keys: Iterable[Key]) -> list[tuple[str, str]]:
+def key_entries(keys: Sequence[Key]) -> list[tuple[str, str]]:
     """Return what each key is called and does."""
     return [(f"{key.display}  {letter_display(key)}" if key.letter else key.display, key.help) for key in keys]
 
 
-_SECTIONS: tuple[Section, ...] = (
-    ("Keys", key_entries(KEYS), "A single letter works while the prompt box has no focus (tab)."),
-    ("In the prompt box", BOX_KEYS, ""),
-    ("In the conversation and the tokens", READING_KEYS, ""),
-    ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),
-)
+def scope_sections(keys: Sequence[Key]) -> list[Section]:
+    """Return the help for a scope on which these keys work."""
+    asks = keys is KEYS
+    return [
+        ("Keys", key_entries(keys), "A single letter works while the prompt box has no focus (tab)." if asks else ""),
+        *([("In the prompt box", BOX_KEYS, "")] if asks else []),
+        ("In the conversation and the tokens", READING_KEYS if asks else READING_KEYS[:-1], ""),
+        ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),
+    ]
 
 
-def help_table(sections: Iterable[Section]) -> Table:
+def help_table(sections: Sequence[Section]) -> Table:
     """Return the whole text in two columns."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
@@ -83,9 +90,9 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,question_mark,q", "dismiss", "Close", show=False)]
 
-    def __init__(self, sections: Iterable[Section] = _SECTIONS) -> None:
+    def __init__(self, sections: Sequence[Section]) -> None:
         super().__init__()
-        self._sections = tuple(sections)
+        self._sections = sections
 
     def compose(self) -> ComposeResult:
         """Show one scrollable text."""

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from ...metrics.run import Run
 
 
-def answer_note(ended: Finished | Failed, tokens: int) -> str:
-    """Return what stands under an answer; nothing where the model itself ended it."""
+def answer_note(ended: Finished | Failed, tokens: int, *, recorded: bool = False) -> str:
+    """Return what stands under an answer; nothing where the model itself ended it.
+
+    ``recorded``: nothing can be done about it any more.
+    """
     if isinstance(ended, Failed):
         return "failed before the first token" if tokens == 0 else f"failed after {numbers.counted(tokens, 'token')}"
     if ended.reason == "stop":
@@ -21,9 +24,11 @@ def answer_note(ended: Finished | Failed, tokens: int) -> str:
     if ended.reason == "length":
         return f"cut off at the limit of {numbers.counted(tokens, 'token')}"
     if ended.reason == "context":
-        return f"cut off after {numbers.counted(tokens, 'token')}: the context is full; ^l begins anew"
+        return f"cut off after {numbers.counted(tokens, 'token')}: the context is full" + (
+            "" if recorded else "; ^l begins anew"
+        )
     if tokens == 0:
-        return "stopped before the first token; the next turn goes on without this one"
+        return "stopped before the first token" + ("" if recorded else "; the next turn goes on without this one")
     return f"stopped after {numbers.counted(tokens, 'token')}"
 
 

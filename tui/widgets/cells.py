@@ -54,6 +54,17 @@ def spread(left: Row, right: Row, width: int) -> Row:
     return (*left, (" " * gap, ""), *right) if gap >= 1 else left
 
 
+def side_by_side(left: Sequence[Row], right: Sequence[Row], column: int) -> list[Row]:
+    """Put two blocks beside each other; the right one begins at ``column``."""
+    rows: list[Row] = []
+    for number in range(max(len(left), len(right))):
+        row = left[number] if number < len(left) else ()
+        other = right[number] if number < len(right) else ()
+        pad = " " * (column - row_width(row)) if other else ""
+        rows.append((*row, (pad, ""), *other))
+    return rows
+
+
 class Cells(KeptDrawing, Widget):
     """Lines of cells; text is never markup."""
 

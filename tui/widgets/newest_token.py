@@ -62,9 +62,8 @@ class NewestToken(Cells):
     NewestToken { padding: 0 1; }
     """
 
-    def show(self, session: Session, lens: Lens) -> None:
-        """Draw the newest token through a lens."""
+    def show(self, row: Row) -> None:
+        """Draw a row such as ``newest_row``; where it is too long, without its first part."""
         width = self.content_size.width
-        row = newest_row(session, lens)
         fits = row_width(row) <= width
         self.show_rows([((" " * (width - row_width(row)), ""), *row) if fits else row[1:]])
