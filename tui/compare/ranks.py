@@ -1,12 +1,13 @@
 """Which columns of the result table stay where there is not room for all."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 
-from ...backends.text import visible
 from ...comparison.results import LaneResult, Results
 from ...comparison.table import Column, columns
+from ...comparison.table import ordered as sorted_by
 
 GAP = 2
 _FIRST_AT_LEAST = 8
@@ -14,20 +15,20 @@ _FIRST_AT_LEAST = 8
 # The last ones go first; what is not named here goes before them.
 _KEPT_LONGEST = (
     "label",
-    "decode_rate",
+    "decode",
     "ratio",
-    "mean_kld",
-    "tpot_p50_ns",
+    "kld",
+    "tpot_p50",
     "same_top",
-    "ttft_ns",
-    "unranked",
-    "prefill_rate",
+    "ttft",
+    "prefill",
     "bytes",
-    "diverged_at",
-    "tpot_p95_ns",
-    "characters_rate",
-    "load_ns",
-    "quantization",
+    "diverged",
+    "tpot_p95",
+    "characters",
+    "characters_ratio",
+    "load",
+    "disturbed",
     "kld_99",
     "perplexity",
 )
@@ -38,15 +39,23 @@ def fitting(results: Results, width: int) -> tuple[Column, ...]:
     """Return the columns that fit in ``width`` cells with all their text; the first one always stays, and is the only
     one that may be cut. Spreads are left out before columns are."""
     rows = results.rows
-    for spread in (True, False):
-        every = columns(results, spread=spread)
+    scored = any(row.perplexity is not None for row in rows)
+    for full in (True, False):
+        every = [_headed(column, full=full) for column in columns(results, wide=True, quality=scored)]
         if needed(every, rows, width) <= width:
-            return every
+            return tuple(every)
     kept = list(every)
     droppable = sorted(kept[1:], key=lambda column: _RANKS.get(column.key, len(_RANKS)))
     while droppable and needed(kept, rows, width) > width:
         kept.remove(droppable.pop())
     return tuple(kept)
+
+
+def _headed(column: Column, *, full: bool) -> Column:
+    """Return the column with its unit in the heading; ``full``: with spreads and intervals in its cells."""
+    return replace(
+        column, heading=f"{column.heading} {column.unit}".rstrip(), cell=column.full if full else column.cell
+    )
 
 
 def needed(shown: Sequence[Column], rows: Sequence[LaneResult], width: int) -> int:
@@ -59,7 +68,7 @@ def needed(shown: Sequence[Column], rows: Sequence[LaneResult], width: int) -> i
 
 def cells_of(column: Column, rows: Sequence[LaneResult]) -> int:
     """Return how wide a column is, with one cell for the sign of the one that sorts."""
-    return max(cell_len(column.heading) + 1, *(cell_len(visible(column.text(row))) for row in rows))
+    return max(cell_len(column.heading) + 1, *(cell_len(column.cell(row)) for row in rows))
 
 
 def ordered(shown: Sequence[Column], rows: Sequence[LaneResult], key: str, *, falling: bool) -> list[LaneResult]:
@@ -68,7 +77,4 @@ def ordered(shown: Sequence[Column], rows: Sequence[LaneResult], key: str, *, fa
     column = next((column for column in shown if column.key == key), None)
     if column is None:
         return list(reversed(rows)) if falling else list(rows)
-    known = [(value, row) for row in rows if (value := column.value(row)) is not None]
-    unknown = [row for row in rows if column.value(row) is None]
-    known.sort(key=lambda pair: (0.0, pair[0]) if isinstance(pair[0], str) else (pair[0], ""), reverse=falling)
-    return [*(row for _, row in known), *unknown]
+    return sorted_by(rows, column, descending=falling)

@@ -93,7 +93,7 @@ class ResultTable(Cells):
             best = row.number == self._results.winner
             for place, (column, cells) in enumerate(zip(drawn, widths, strict=True)):
                 own = "dim" if row.unranked else "strong" if best or not place else ""
-                spans += [(" " * GAP if place else "", ""), (_aligned(visible(column.text(row)), cells, column), own)]
+                spans += [(" " * GAP if place else "", ""), (_aligned(column.cell(row), cells, column), own)]
             lines.append(tuple(spans))
         self.show_rows(lines)
 
@@ -101,7 +101,7 @@ class ResultTable(Cells):
 def _aligned(text: str, cells: int, column: Column) -> str:
     shown = clip(text, cells)
     space = " " * (cells - cell_len(shown))
-    return space + shown if column.number else shown + space
+    return space + shown if column.right else shown + space
 
 
 class Sentences(Cells):
