@@ -26,6 +26,7 @@ from .wire import (
     OpenScript,
     Probabilities,
     Score,
+    Tokenize,
     encode,
 )
 
@@ -100,9 +101,9 @@ class Inbox:
                         self._control.prepare_probabilities()
                     self._control.probabilities_through(self._received, command.on)
                 else:
-                    if isinstance(command, Generate) and command.request.probabilities:
+                    if isinstance(command, Score) or (isinstance(command, Generate) and command.request.probabilities):
                         self._control.prepare_probabilities()
-                    self._received += isinstance(command, Generate | Score)
+                    self._received += isinstance(command, Generate | Tokenize | Score)
                     self._queue.put(command)
         self._control.abandon()
         os._exit(0)
@@ -118,7 +119,7 @@ def _open_engine(command: Command | None) -> Engine:
             from .llama.engine import LlamaEngine
 
             return LlamaEngine(command)
-        case OpenQuantizer() | Generate() | Score() | Cancel() | Probabilities() | None:
+        case OpenQuantizer() | Generate() | Tokenize() | Score() | Cancel() | Probabilities() | None:
             raise RuntimeError(f"the first command must open an engine, not {command}")
         case _:
             assert_never(command)
@@ -149,14 +150,19 @@ def serve(engine: Engine, inbox: Inbox, outbox: Outbox, control: Control) -> Non
         if command is None:
             outbox.send_pending()
             continue
-        if not isinstance(command, Generate | Score):
+        if not isinstance(command, Generate | Tokenize | Score):
             raise RuntimeError(f"a second {type(command).__name__}")
         control.serving += 1
         try:
-            if isinstance(command, Score):
-                engine.score(command.request, control, outbox.send)
-            else:
-                engine.generate(command.request, control, outbox.send)
+            match command:
+                case Generate(request):
+                    engine.generate(request, control, outbox.send)
+                case Tokenize(text):
+                    engine.tokenize(text, outbox.send)
+                case Score(request):
+                    engine.score(request, control, outbox.send)
+                case _:
+                    assert_never(command)
         except EngineError as error:
             outbox.send(_failed(error, load=False))
 

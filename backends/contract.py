@@ -35,6 +35,10 @@ class Backend(Protocol):
         """Ask for a generation; ends in exactly one ``Finished`` or ``Failed``. Requests are served in turn."""
         ...
 
+    def tokenize(self, text: str) -> None:
+        """Ask for the tokens of a text to be scored; ends in exactly one ``Tokenized`` or ``Failed``."""
+        ...
+
     def score(self, request: ScoreRequest) -> None:
         """Ask for a stretch of a text to be scored; ends in exactly one ``Scored``, ``Finished`` or ``Failed``."""
         ...

@@ -77,6 +77,10 @@ class Engine(Protocol):
         """Serve one request, from ``request_taken`` to ``finished``. Raises EngineError; the next request is served."""
         ...
 
+    def tokenize(self, text: str, report: Report) -> None:
+        """Cut a text into tokens, reported as one ``tokenized``. Raises EngineError; the next request is served."""
+        ...
+
     def score(self, request: ScoreRequest, control: Control, report: Report) -> None:
         """Score a stretch of a text, reported as one ``scored``. Raises EngineError; the next request is served."""
         ...

@@ -8,8 +8,9 @@ The order within one generation::
 
     request_taken  prompt_ready  prefill_progress*  token*  finished | failed
 
-and before the first one, once per engine: ``load_progress* model_ready | failed``. Scoring a stretch of text gives one
-``scored``, or ``finished`` when it was cancelled, or ``failed``. Making another quantization is a process of its own:
+and before the first one, once per engine: ``load_progress* model_ready | failed``. Cutting a text into tokens
+gives one ``tokenized`` or ``failed``; scoring a stretch of it one ``scored``, or ``finished`` when it was cancelled, or
+``failed``. Making another quantization is a process of its own:
 ``quantize_progress* quantized | failed``. ``log`` may come at any time. A reader matches on the type and ends with
 ``assert_never``; a new kind of fact is a new type.
 """
@@ -145,11 +146,20 @@ class Finished(_Event, frozen=True, kw_only=True, tag="finished"):
     """How many bytes at the end of the text are a stop string and what followed it, never to be shown."""
 
 
+class Tokenized(_Event, frozen=True, kw_only=True, tag="tokenized"):
+    """A given text was cut into tokens."""
+
+    tokens: tuple[int, ...]
+    """With one leading BOS where the vocabulary wants one. Spellings of control tokens are plain text."""
+    bos: int | None = None
+    """That BOS, which every chunk of the text begins with; ``None`` where the vocabulary wants none."""
+
+
 class Scored(_Event, frozen=True, kw_only=True, tag="scored"):
     """A stretch of a given text was scored; entry i of each tuple belongs to position ``first + i``."""
 
     first: int
-    """Position in the text, from 0."""
+    """Position in the whole text, from 0."""
     logprobs: tuple[float, ...]
     """Natural logarithm of the probability of each token of the text."""
     entropies: tuple[float, ...]
@@ -162,6 +172,8 @@ class Scored(_Event, frozen=True, kw_only=True, tag="scored"):
     """Kullback-Leibler divergence of this model's distribution from the reference's, nats; empty for the reference."""
     same_top: tuple[bool, ...] = ()
     """Whether the likeliest token is the reference's; empty for the reference."""
+    pieces: tuple[tuple[int, bytes], ...] = ()
+    """Id and bytes of every token that occurs in the text up to here, each once; control tokens spelled out."""
     decode_ns: int
     """Time in ``llama_decode``."""
     compute_ns: int
@@ -218,6 +230,7 @@ Event = (
     | PrefillProgress
     | Token
     | Finished
+    | Tokenized
     | Scored
     | QuantizeProgress
     | Quantized

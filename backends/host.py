@@ -4,7 +4,7 @@ from .events import Event, Failed, ModelReady
 from .process import ENGINE_REMEDIES, ChildProcess
 from .requests import Request, ScoreRequest
 from .text import well_formed
-from .wire import Cancel, Generate, OpenLlama, OpenScript, Probabilities, Score
+from .wire import Cancel, Generate, OpenLlama, OpenScript, Probabilities, Score, Tokenize
 
 
 class EngineHost:
@@ -47,6 +47,10 @@ class EngineHost:
     def generate(self, request: Request) -> None:
         """See ``Backend``."""
         self._child.send(Generate(request.mapped(well_formed)))
+
+    def tokenize(self, text: str) -> None:
+        """See ``Backend``."""
+        self._child.send(Tokenize(well_formed(text)))
 
     def score(self, request: ScoreRequest) -> None:
         """See ``Backend``."""

@@ -81,6 +81,8 @@ class ScoreRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """A reference writes its distributions into ``exchange``; one that is compared reads them there."""
     row: int = 0
     """Row of ``exchange`` that belongs to position ``first``; the others follow."""
+    start: int = 0
+    """Position in the whole text of the first of ``tokens``: a text longer than the context is scored in chunks."""
 
 
 class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):

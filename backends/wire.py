@@ -51,6 +51,12 @@ class Generate(msgspec.Struct, frozen=True, tag_field="command", tag="generate")
     request: Request
 
 
+class Tokenize(msgspec.Struct, frozen=True, tag_field="command", tag="tokenize"):
+    """Cut a text into tokens, after the requests before it."""
+
+    text: str
+
+
 class Score(msgspec.Struct, frozen=True, tag_field="command", tag="score"):
     """Score a stretch of a text, after the requests before it."""
 
@@ -67,7 +73,7 @@ class Probabilities(msgspec.Struct, frozen=True, tag_field="command", tag="proba
     on: bool
 
 
-Command = OpenLlama | OpenScript | OpenQuantizer | Generate | Score | Cancel | Probabilities
+Command = OpenLlama | OpenScript | OpenQuantizer | Generate | Tokenize | Score | Cancel | Probabilities
 
 _encoder = msgspec.json.Encoder()
 

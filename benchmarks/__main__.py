@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import click
 
-from . import THREADS, engine_speed, foresight, screen_cost, token_facts
+from . import THREADS, engine_speed, foresight, lanes, race_cost, screen_cost, token_facts
 from .figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
@@ -21,6 +21,8 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "line": screen_cost.cost_to_a_slow_line,
     "start": screen_cost.starting,
     "flood": screen_cost.flood,
+    "lane": lanes.lane_against_alone,
+    "race": race_cost.race,
 }
 
 

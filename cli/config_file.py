@@ -14,6 +14,8 @@ VARIABLE = "DECODESCOPE_CONFIG"
 OTHER_NAMES = {"predict": "n-predict", "gpu-layers": "n-gpu-layers"}
 """Second long names of flags, and the keys that they stand for."""
 
+_REPEATED = ("model", "stop")
+"""Flags that can be given several times."""
 _LIMIT = 1024 * 1024
 _REMEDY = "Correct it there; decodescope config --example prints a file that works."
 
@@ -72,7 +74,7 @@ class ConfigFile(msgspec.Struct, frozen=True):
     def arguments(self) -> dict[str, str | tuple[str, ...]]:
         """The settings of the file as the flags take them: in words."""
         values = msgspec.to_builtins(self.defaults)
-        listed = {"stop": (values["stop"],)} if isinstance(values.get("stop"), Value) else {}
+        listed = {key: (values[key],) for key in _REPEATED if isinstance(values.get(key), Value)}
         return {key: _in_words(value) for key, value in {**values, **listed}.items()}
 
     def place(self, key: str) -> str:

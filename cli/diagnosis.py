@@ -18,10 +18,11 @@ from .. import __version__
 from ..backends.bandwidth import Bandwidth, BandwidthError, cached_bandwidths, measure_bandwidth
 from ..backends.process import describe_exit
 from ..backends.threads import thread_choice
+from ..metrics import numbers
+from ..metrics.numbers import size
 from ..models import places
 from ..models.demo import DEMO_REMEDY, find_demo
 from ..models.errors import ModelError
-from ..models.sizes import size
 from .config_file import VARIABLE, ConfigError, read_config
 
 _PACKAGES = ("llama-cpp-python", "textual", "plotext", "numpy", "msgspec", "jinja2", "click", "rich")
@@ -96,7 +97,11 @@ def _processor() -> Section:
 def _memory(measure: bool) -> Section:
     memory = psutil.virtual_memory()
     swap = psutil.swap_memory()
-    section: Section = {"total": size(memory.total), "available": size(memory.available), "swap": size(swap.total)}
+    section: Section = {
+        "total": size(memory.total),
+        "available": size(memory.available),
+        "swap": size(swap.total),
+    }
     measured = cached_bandwidths()
     if measure:
         try:
@@ -112,7 +117,7 @@ def _memory(measure: bool) -> Section:
 def _bandwidth_line(measured: Bandwidth, now: float) -> str:
     threads = "1 thread" if measured.threads == 1 else f"{measured.threads} threads"
     date = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(measured.measured_at))
-    rate = f"{measured.bytes_per_second / 1e9:.1f} GB/s"
+    rate = numbers.bandwidth(measured.bytes_per_second)
     return f"{rate} with {threads}, measured {date} ({_age(now - measured.measured_at)})"
 
 

@@ -36,6 +36,12 @@ def _models() -> click.Command:
     return models_command
 
 
+def _compare() -> click.Command:
+    from .commands.compare import compare_command
+
+    return compare_command
+
+
 def _config() -> click.Command:
     from .commands.config import config_command
 
@@ -49,6 +55,7 @@ def _doctor() -> click.Command:
 
 
 _COMMANDS: dict[str, Callable[[], click.Command]] = {
+    "compare": _compare,
     "config": _config,
     "doctor": _doctor,
     "models": _models,

@@ -1,6 +1,5 @@
 """One generation without a screen."""
 
-import select
 import threading
 import time
 from typing import assert_never
@@ -20,6 +19,7 @@ from ..backends.events import (
     RequestTaken,
     Scored,
     Token,
+    Tokenized,
 )
 from ..backends.launch import launch, resolve
 from ..metrics.run import Run
@@ -31,6 +31,7 @@ from .options import GenerationOptions
 from .outputs import Outcome, Output
 from .progress import ProgressLine
 from .streams import Data, Messages, not_written
+from .waiting import Waiting
 
 _CANCEL_DEADLINE_SECONDS = 5.0
 _SILENCE_SECONDS = 0.5
@@ -115,29 +116,21 @@ class _Generation:
         self._output.event(failed)
 
     def _pump(self, backend: Backend, interrupts: Interrupts, notice: threading.Timer) -> None:
-        poll = select.poll()
-        poll.register(backend.fileno(), select.POLLIN)
-        poll.register(interrupts.fileno(), select.POLLIN)
-        if self._data.descriptor is not None:
-            poll.register(self._data.descriptor, 0)  # tells only that the reader has gone
+        waiting = Waiting(interrupts, self._data)
         deadline: float | None = None
         while not self._done and not backend.closed:
-            remaining = None if deadline is None else max(0.0, deadline - time.monotonic())
-            ready = dict(poll.poll(None if remaining is None else remaining * 1000))
-            if self._data.descriptor in ready:
-                raise BrokenPipeError
+            interrupted = waiting.wait([backend.fileno()], deadline)
+            late = deadline is not None and time.monotonic() >= deadline
             for event in backend.receive():
                 self._handle(event, backend)
-            if interrupts.fileno() in ready:
-                interrupts.drain()
-                if interrupts.received is not None and deadline is None:
-                    self.outcome.cancelled = True
-                    notice.start()
-                    if self.outcome.model is None:
-                        return
-                    deadline = time.monotonic() + _CANCEL_DEADLINE_SECONDS
-                    backend.cancel()
-            if remaining == 0:
+            if interrupted and deadline is None:
+                self.outcome.cancelled = True
+                notice.start()
+                if self.outcome.model is None:
+                    return
+                deadline = time.monotonic() + _CANCEL_DEADLINE_SECONDS
+                backend.cancel()
+            if late:
                 return
 
     def _handle(self, event: Event, backend: Backend) -> None:
@@ -169,7 +162,7 @@ class _Generation:
                 self._done = True
             case LoadProgress() | PromptReady() | PrefillProgress() | Token():
                 pass
-            case Scored() | QuantizeProgress() | Quantized():
+            case Tokenized() | Scored() | QuantizeProgress() | Quantized():
                 pass  # of a comparison
             case _:
                 assert_never(event)

@@ -16,18 +16,27 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SETTINGS = EngineSettings()
 _SAMPLING = Sampling()
 
+COMPARED_TOKENS = 256
+"""How many tokens each model of a comparison writes at most, where nothing else is said."""
+
 
 @dataclass(frozen=True)
 class GenerationOptions:
     """What the shared flags say."""
 
-    model: str | None
+    models: tuple[str, ...]
+    """References; empty: the only model that is found."""
     settings: EngineSettings
     sampling: Sampling
     max_tokens: int
     stop: tuple[str, ...]
     system: str | None
     raw: bool
+
+    @property
+    def model(self) -> str | None:
+        """The one model of a run; ``None``: the only one that is found."""
+        return self.models[0] if self.models else None
 
     def request(self, prompt: str) -> Request:
         """Return the request for a first turn."""
@@ -117,15 +126,36 @@ def valid_text(argument: str) -> str:
 _choice_fa = click.Choice(get_args(FlashAttention))
 _choice_cache = click.Choice(get_args(CacheType))
 
+
+def _predict_option(default: int) -> Callable[[Any], Any]:
+    return setting(
+        "-n",
+        "--predict",
+        "--n-predict",
+        "max_tokens",
+        type=_Limited("max_tokens"),
+        default=default,
+        metavar="N",
+        envvar="LLAMA_ARG_N_PREDICT",
+        from_variable=llama_words.unlimited,
+        help=LIMITS["max_tokens"].about,
+    )
+
+
+_predict = _predict_option(-1)
+
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     config_option,
     setting(
         "-m",
         "--model",
+        multiple=True,
+        show_default=False,
         envvar="LLAMA_ARG_MODEL",
         metavar="MODEL",
         help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE. "
-        "Default: the only model that is found; of several one is chosen on the screen, and without a screen demo.",
+        "Default: the only model that is found; of several one is chosen on the screen, and without a screen demo. "
+        "Several -m are compared.",
     ),
     click.option("-p", "--prompt", "prompt_option", metavar="PROMPT", help="The prompt, instead of the argument."),
     click.option(
@@ -138,18 +168,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     ),
     setting("-sys", "--system-prompt", "system", metavar="TEXT", help="The system prompt."),
     setting("--raw/--no-raw", show_default=False, help="Complete the prompt as it stands, without the chat template."),
-    setting(
-        "-n",
-        "--predict",
-        "--n-predict",
-        "max_tokens",
-        type=_Limited("max_tokens"),
-        default=-1,
-        metavar="N",
-        envvar="LLAMA_ARG_N_PREDICT",
-        from_variable=llama_words.unlimited,
-        help=LIMITS["max_tokens"].about,
-    ),
+    _predict,
     setting(
         "--stop",
         "stop",
@@ -325,6 +344,13 @@ def generation_options(command: _Command) -> _Command:
     return command
 
 
+def comparison_options(command: _Command) -> _Command:
+    """Add the shared flags to a command that compares, where a model that never stops would hold up the others."""
+    for option in reversed(_OPTIONS):
+        command = (_predict_option(COMPARED_TOKENS) if option is _predict else option)(command)
+    return command
+
+
 def collect(values: dict[str, Any]) -> GenerationOptions:
     """Turn the keyword arguments of the shared flags into options.
 
@@ -346,7 +372,7 @@ def collect(values: dict[str, Any]) -> GenerationOptions:
     if problems:
         raise click.UsageError(" ".join([*problems, set_elsewhere(ctx)]).rstrip())
     return GenerationOptions(
-        model=values["model"],
+        models=values["model"],
         settings=settings,
         sampling=sampling,
         max_tokens=values["max_tokens"],

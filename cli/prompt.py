@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import click
 
-from ..models.sizes import size
+from ..metrics import numbers
 from .options import valid_text
 from .streams import Messages
 
@@ -45,6 +45,14 @@ def read_prompt(argument: str | None, option: str | None, file: str | None, mess
     if not prompt.strip():
         raise click.UsageError("The prompt is empty.")
     return prompt
+
+
+def read_text(name: str, messages: Messages) -> str:
+    """Return the text of a file. Raises click.UsageError when it cannot be read, is too long or is empty."""
+    text = _text(_read_file(name, messages), name, messages)
+    if not text.strip():
+        raise click.UsageError(f"The file {name} is empty.")
+    return text
 
 
 def _read_file(name: str, messages: Messages) -> bytes:
@@ -91,7 +99,7 @@ def _read(file: BinaryIO, what: str) -> bytes:
     """Read to the end. Raises click.UsageError when that is beyond the limit."""
     data = file.read(_LIMIT + 1)
     if len(data) > _LIMIT:
-        raise click.UsageError(f"{what} is longer than {size(_LIMIT)}, which is the limit.")
+        raise click.UsageError(f"{what} is longer than {numbers.size(_LIMIT)}, which is the limit.")
     return data
 
 

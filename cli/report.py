@@ -1,6 +1,7 @@
 """What is said about a run in words."""
 
 from ..backends.events import Finished
+from ..metrics import numbers
 from ..metrics.run import Run
 
 
@@ -10,21 +11,21 @@ def summary_line(run: Run, finish_reason: str | None) -> str | None:
     Disturbed tokens are told of only when there are any. ``finish_reason`` is one of ``Run.finish_reason``, or what
     ended the run from outside.
     """
-    tokens = _count(run.token_count, "token")
+    tokens = numbers.counted(run.token_count, "token")
     failed = finish_reason == "failed"
     if failed and not run.token_count:
         return None
     parts = [f"failed after {tokens}" if failed else tokens]
     if run.ttft_ns is not None:
-        parts.append(f"TTFT {milliseconds(run.ttft_ns)}")
+        parts.append(f"TTFT {numbers.milliseconds(run.ttft_ns)}")
     if run.tpot_ns is not None:
-        parts.append(f"TPOT {milliseconds(run.tpot_ns)}")
+        parts.append(f"TPOT {numbers.milliseconds(run.tpot_ns)}")
     if run.decode_rate is not None:
-        parts.append(f"write {rate(run.decode_rate)}")
+        parts.append(f"write {numbers.rate(run.decode_rate)}")
     if run.prompt_tokens is not None:
         cached = f", {run.cached_tokens:,} cached" if run.cached_tokens else ""
-        speed = "" if run.prefill_rate is None else f" {rate(run.prefill_rate)}"
-        parts.append(f"read{speed} ({_count(run.prompt_tokens, 'token')}{cached})")
+        speed = "" if run.prefill_rate is None else f" {numbers.rate(run.prefill_rate)}"
+        parts.append(f"read{speed} ({numbers.counted(run.prompt_tokens, 'token')}{cached})")
     disturbance = run.disturbance
     if disturbance is not None and disturbance.disturbed:
         parts.append(disturbance.sentence + ("" if disturbance.quotable else ": not to be quoted"))
@@ -47,19 +48,3 @@ def _ending(run: Run, finish_reason: str | None, tokens: str) -> str:
             return f"stopped after {tokens}"
         case _:
             return "unfinished"
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def milliseconds(ns: float) -> str:
-    """Return a duration with three significant digits or in whole milliseconds: ``6.91 ms``, ``1,204 ms``."""
-    value = ns / 1e6
-    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
-    return f"{value:,.{digits}f} ms"
-
-
-def rate(per_second: float) -> str:
-    """Return tokens per second, as in ``145 tok/s`` or ``9.3 tok/s``."""
-    return f"{per_second:,.{0 if per_second >= 99.95 else 1}f} tok/s"

@@ -39,7 +39,10 @@ class Setting(click.Option):
         return None if self.name is None else ctx.get_parameter_source(self.name)
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
-        """Return the variable's value in the flag's words."""
+        """Return the variable's value in the flag's words; it is one value, also where a flag can be repeated."""
+        if self.multiple:
+            whole = self.resolve_envvar_value(ctx)
+            return None if whole is None else (whole,)
         value = super().value_from_envvar(ctx)
         return value if value is None or self._from_variable is None else self._from_variable(value)
 

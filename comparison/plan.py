@@ -2,8 +2,19 @@
 
 from dataclasses import dataclass
 
+from ..backends.events import Failed
 from ..backends.launch import Source
 from ..backends.requests import EngineSettings, Request
+
+FEWEST_LANES, MOST_LANES = 2, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """What was named and cannot be used; its lane fails at once, and the others go on."""
+
+    name: str
+    failed: Failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,9 +23,14 @@ class LanePlan:
 
     label: str
     """Short, and different from all others of the comparison."""
-    source: Source
+    source: Source | Unusable
     make: str | None = None
     """The quantization to be made of ``source`` first; ``None``: ``source`` itself runs."""
+
+    @property
+    def ready(self) -> Source | None:
+        """What can be loaded as it is; ``None`` where something has to be made first, or nothing can be used."""
+        return None if self.make is not None or isinstance(self.source, Unusable) else self.source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

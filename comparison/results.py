@@ -1,90 +1,192 @@
 """The figures of a comparison, the same for the screen, the table and the files."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
+from weakref import WeakKeyDictionary
 
-from ..metrics.divergence import Estimate
-from .lane import Lane
+import numpy as np
 
+from ..backends.events import Finished
+from ..metrics.divergence import Divergence, Estimate
+from ..metrics.run import Run
+from ..models.facts import ModelFile
+from .figures import LaneResult, Ratio, Results, RoundFigures, Spread
+from .lane import Lane, LanePhase
+from .ratios import RoundRates, ratio, standing
+from .rounds import counting, round_figures, why_none_counts
+from .verdict import notes, verdict
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """One figure over all rounds that count."""
+__all__ = ["LaneResult", "Ratio", "Results", "RoundFigures", "Spread", "results"]
 
-    median: float
-    least: float
-    most: float
-    rounds: int
+_NOT_QUANTIZED = frozenset({"F64", "F32", "F16", "BF16"})
 
-
-@dataclass(frozen=True, slots=True)
-class Ratio:
-    """A lane's figure over the reference's, paired by round."""
-
-    value: float
-    low: float | None
-    """Lower end of the bootstrap 95 % interval; ``None`` below two rounds."""
-    high: float | None
-
-    @property
-    def shown(self) -> bool:
-        """Whether the interval excludes 1: a difference is shown."""
-        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LaneResult:
-    """A row of the table; times in ns, rates per second, ``None`` where there is no value."""
-
-    number: int
-    label: str
-    quantization: str
-    requantized_from: str
-    """Empty for a model that was not made from a quantized one."""
-    bytes: int | None
-    load_ns: int | None
-    ttft_ns: Spread | None
-    prefill_rate: Spread | None
-    tpot_p50_ns: Spread | None
-    """Median ITL of each round."""
-    tpot_p95_ns: Spread | None
-    decode_rate: Spread | None
-    characters_rate: Spread | None
-    """Characters of text per second of decode: the fair rate where tokenizers differ."""
-    decode_ratio: Ratio | None
-    prefill_ratio: Ratio | None
-    characters_ratio: Ratio | None
-    unranked: str
-    """Why this lane is not ranked, in a few words; empty when it is."""
-    disturbed_rounds: int
-    rounds: int
-    mean_kld: Estimate | None
-    kld_99: float | None
-    same_top: Estimate | None
-    perplexity: Estimate | None
-    scores_note: str
-    diverged_at: int | None
-    """First token (from 1) at which this lane's own first answer differs from the reference's; ``None``: none does."""
-    compared_tokens: int
-    """How many tokens were compared for that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """Everything that the table and the sentence below it say."""
-
-    rows: tuple[LaneResult, ...]
-    """In the order of the lanes."""
-    same_tokens: bool
-    """Whether all lanes read the same prompt tokens."""
-    winner: int | None
-    """Number of the lane that writes faster than every other ranked one, each difference shown."""
-    verdict: str
-    """One sentence: who is faster and by how much, or "no difference shown"."""
-    notes: tuple[str, ...]
-    """What has to be known with the figures: lanes at once, tokenizers that differ, disturbed rounds, failed lanes …"""
+_Scores = tuple[Estimate | None, float | None, Estimate | None, Estimate | None]
+_NO_SCORES: _Scores = (None, None, None, None)
+_scored: "WeakKeyDictionary[Divergence, tuple[int, _Scores]]" = WeakKeyDictionary()
 
 
 def results(lanes: Sequence[Lane], *, together: bool) -> Results:
-    """Return the figures of what the lanes have done so far."""
-    raise NotImplementedError
+    """Return the figures of what the lanes have done so far; cheap enough to be asked several times a second.
+
+    Which rounds count is said in ``round_figures``. The first of ``lanes`` is the reference.
+    """
+    rounds = [round_figures(lane) for lane in lanes]
+    same_tokens = len({_prompt(lane) for lane in lanes} - {None}) < 2
+    rates = {
+        name: [_rates(of_lane, figure) for of_lane in rounds]
+        for name, figure in (
+            ("decode", _decode_rate),
+            ("prefill", _prefill_rate),
+            ("characters", _characters_rate),
+        )
+    }
+
+    deciding = rates["decode" if same_tokens else "characters"]
+    unranked = [_unranked(*of_lane) for of_lane in zip(lanes, rounds, deciding, strict=True)]
+
+    def to_reference(name: str, number: int) -> Ratio | None:
+        if number == 0 or unranked[0] or unranked[number]:
+            return None
+        return ratio(rates[name][number], rates[name][0])
+
+    rows = tuple(
+        _row(lane, lanes[0], rounds[number], unranked[number], {name: to_reference(name, number) for name in rates})
+        for number, lane in enumerate(lanes)
+    )
+    found = standing({number: deciding[number] for number, why in enumerate(unranked) if not why})
+    return Results(
+        rows=rows,
+        same_tokens=same_tokens,
+        winner=None if found is None or not found.shown else found.leader,
+        verdict=verdict(rows, found, same_tokens=same_tokens),
+        notes=notes(lanes, rows, together=together, same_tokens=same_tokens),
+    )
+
+
+def _row(
+    lane: Lane, reference: Lane, rounds: Sequence[RoundFigures], unranked: str, ratios: Mapping[str, Ratio | None]
+) -> LaneResult:
+    mean_kld, kld_99, same_top, perplexity = _scores(lane.scores)
+    diverged_at, compared = _divergence(lane, reference)
+    counted = [one for one in rounds if not one.left_out]
+    return LaneResult(
+        number=lane.number,
+        label=lane.plan.label,
+        quantization=_quantization(lane),
+        requantized_from=_requantized_from(lane),
+        bytes=_bytes(lane),
+        load_ns=None if lane.model is None else lane.model.load_ns,
+        ttft_ns=_spread(rounds, lambda one: one.ttft_ns),
+        prefill_rate=_spread(rounds, _prefill_rate),
+        tpot_p50_ns=_spread(rounds, lambda one: one.tpot_p50_ns),
+        tpot_p95_ns=_spread(rounds, lambda one: one.tpot_p95_ns),
+        decode_rate=_spread(rounds, _decode_rate),
+        characters_rate=_spread(rounds, _characters_rate),
+        decode_ratio=ratios["decode"],
+        prefill_ratio=ratios["prefill"],
+        characters_ratio=ratios["characters"],
+        unranked=unranked,
+        disturbed_rounds=sum(one.disturbed for one in counted),
+        rounds=len(counted),
+        mean_kld=mean_kld,
+        kld_99=kld_99,
+        same_top=same_top,
+        perplexity=perplexity,
+        scores_note=lane.scores_note,
+        diverged_at=diverged_at,
+        compared_tokens=compared,
+        all_rounds=tuple(rounds),
+    )
+
+
+def _decode_rate(one: RoundFigures) -> float | None:
+    return one.decode_rate
+
+
+def _prefill_rate(one: RoundFigures) -> float | None:
+    return one.prefill_rate
+
+
+def _characters_rate(one: RoundFigures) -> float | None:
+    return one.characters_rate
+
+
+def _rates(rounds: Sequence[RoundFigures], figure: Callable[[RoundFigures], float | None]) -> RoundRates:
+    values = {one.number: figure(one) for one in rounds if not one.left_out}
+    return {number: value for number, value in values.items() if value is not None}
+
+
+def _spread(rounds: Sequence[RoundFigures], figure: Callable[[RoundFigures], float | None]) -> Spread | None:
+    shown = [(one, value) for one in counting(rounds) if (value := figure(one)) is not None]
+    if not shown:
+        return None
+    values = [value for _, value in shown]
+    return Spread(median(values), min(values), max(values), sum(not one.left_out for one, _ in shown))
+
+
+def _unranked(lane: Lane, rounds: Sequence[RoundFigures], deciding: RoundRates) -> str:
+    if lane.failed is not None or lane.phase is LanePhase.FAILED:
+        return "failed"
+    why = why_none_counts(rounds)
+    if why == "no figures yet" and lane.phase is LanePhase.CANCELLED:
+        return "cancelled"
+    return why or ("" if deciding else "too short")
+
+
+def _prompt(lane: Lane) -> tuple[int, ...] | None:
+    return next((one.run.prompt.tokens for one in lane.rounds if one.run.prompt is not None), None)
+
+
+def _divergence(lane: Lane, reference: Lane) -> tuple[int | None, int]:
+    """Return the first token (from 1) at which the first answers differ, and how many were compared.
+
+    Where one answer is over, and not because it was cancelled or failed, the other differs by going on. Tokens of
+    lanes that read other prompt tokens cannot be compared.
+    """
+    if lane is reference or not lane.rounds or not reference.rounds or _prompt(lane) != _prompt(reference):
+        return None, 0
+    one, other = lane.rounds[0].run, reference.rounds[0].run
+    common = min(one.token_count, other.token_count)
+    differing = np.flatnonzero(one.token_ids[:common] != other.token_ids[:common])
+    if len(differing):
+        return int(differing[0]) + 1, common
+    shorter = one if one.token_count < other.token_count else other
+    if one.token_count != other.token_count and _ended_by_itself(shorter):
+        return common + 1, common
+    return None, common
+
+
+def _ended_by_itself(run: Run) -> bool:
+    return isinstance(run.end, Finished) and run.end.reason == "stop"
+
+
+def _scores(found: Divergence | None) -> _Scores:
+    if found is None or found.count == 0:
+        return _NO_SCORES
+    known = _scored.get(found)
+    if known is None or known[0] != found.count:
+        scores = (found.mean_kld, found.kld_99, found.same_top, found.perplexity)
+        known = _scored[found] = (found.count, scores)
+    return known[1]
+
+
+def _quantization(lane: Lane) -> str:
+    if lane.model is not None:
+        return lane.model.quantization
+    if lane.plan.make is not None:
+        return lane.plan.make
+    return lane.plan.source.quantization if isinstance(lane.plan.source, ModelFile) else ""
+
+
+def _requantized_from(lane: Lane) -> str:
+    source = "" if lane.made is None else lane.made.source_quantization
+    return "" if source in _NOT_QUANTIZED else source
+
+
+def _bytes(lane: Lane) -> int | None:
+    if lane.model is not None:
+        return lane.model.bytes
+    if lane.made is not None:
+        return lane.made.bytes
+    source = lane.plan.source
+    return source.bytes if lane.plan.make is None and isinstance(source, ModelFile) else None

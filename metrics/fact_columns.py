@@ -9,6 +9,7 @@ UNKNOWN = -1
 """Stands in a column for what the platform did not tell."""
 
 _LARGEST = 2**31 - 1
+_PAGE = 4096
 
 
 class FactColumns:
@@ -63,6 +64,18 @@ class FactColumns:
             longest_wait_ns=value(self.longest_wait_ns),
             cpu_ns=value(self.cpu_ns),
         )
+
+    @property
+    def bytes_from_disk(self) -> int | None:
+        """What all tokens together waited for from the disk, prefill included; ``None`` where the platform is silent.
+
+        Where it tells of faults and not of bytes, a page each is the least that it was.
+        """
+        faults = self.major_faults
+        known = faults[faults != UNKNOWN]
+        if len(known) == 0:
+            return None
+        return sum(self._read_bytes.values()) if self._read_bytes else int(known.sum()) * _PAGE
 
     @property
     def involuntary_switches(self) -> Int32Array:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..backends.events import ModelReady
+from . import numbers
 from .run import Run
 from .series import Int64Array
 
@@ -128,15 +129,16 @@ def limit(share: float | None) -> Limit | None:
 
 def verdict(share: float | None) -> str | None:
     """Say in one sentence what sets the pace at that model bandwidth use; ``None`` without one."""
+    used = numbers.whole_percent(share)
     match limit(share):
         case None:
             return None
         case Limit.MEMORY:
-            return f"Memory sets the pace: {share:.0%} of its bandwidth is in use."
+            return f"Memory sets the pace: {used} of its bandwidth is in use."
         case Limit.COMPUTE:
             return (
-                f"Computing sets the pace, not memory, of whose bandwidth {share:.0%} is in use: unpacking and "
+                f"Computing sets the pace, not memory, of whose bandwidth {used} is in use: unpacking and "
                 "multiplying the weights takes longer than reading them."
             )
         case Limit.CACHE:
-            return f"Faster than memory ({share:.0%} of its bandwidth): part of the weights stays in the cache."
+            return f"Faster than memory ({used} of its bandwidth): part of the weights stays in the cache."

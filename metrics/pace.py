@@ -5,7 +5,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from .series import Int64Array
+from .series import Float64Array, Int64Array
 
 
 class Pace(IntEnum):
@@ -81,13 +81,25 @@ def thin(values: Int64Array, buckets: int) -> tuple[Int64Array, Int64Array]:
     (positions, maxima): where each run begins and its largest value. Run lengths are powers of two, so that old points
     stay where they are while the series grows.
     """
+    starts, _ = _runs(len(values), buckets)
+    return starts, np.maximum.reduceat(values, starts) if len(values) else np.empty(0, dtype=np.int64)
+
+
+def thin_to_medians(values: Int64Array, buckets: int) -> tuple[Int64Array, Float64Array]:
+    """Do as ``thin`` with the median of each run: for what is ordinary, where peaks would hide it."""
+    starts, step = _runs(len(values), buckets)
+    whole = len(values) // step
+    medians = np.median(values[: whole * step].reshape(whole, step), axis=1)
+    if whole < len(starts):
+        medians = np.append(medians, np.median(values[whole * step :]))
+    return starts, medians
+
+
+def _runs(count: int, buckets: int) -> tuple[Int64Array, int]:
+    """Return where each run begins, and how long a run is."""
     if buckets < 1:
         raise ValueError(f"buckets must be at least 1, not {buckets}")
-    count = len(values)
-    if count == 0:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     step = 1
     while step * buckets < count:
         step *= 2
-    starts = np.arange(0, count, step, dtype=np.int64)
-    return starts, np.maximum.reduceat(values, starts)
+    return np.arange(0, count, step, dtype=np.int64), step

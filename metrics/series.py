@@ -8,6 +8,7 @@ import numpy.typing as npt
 Int64Array = npt.NDArray[np.int64]
 Int8Array = npt.NDArray[np.int8]
 Int32Array = npt.NDArray[np.int32]
+Float64Array = npt.NDArray[np.float64]
 Float32Array = npt.NDArray[np.float32]
 BoolArray = npt.NDArray[np.bool_]
 

@@ -108,6 +108,21 @@ def read_header(path: Path) -> Header:
             raise _unreadable(path, error.strerror or str(error)) from error
 
 
+def stored_value(path: Path, key: str) -> bytes | None:
+    """Return the bytes of a metadata value as they are stored, type number included, however long it is.
+
+    ``None`` when the file at ``path`` has none. Raises ``ModelError`` as ``read_header`` does.
+    """
+    with _opened(path) as (descriptor, size):
+        cursor = _Cursor(descriptor, size, path)
+        try:
+            _parse(path, cursor)
+        except OSError as error:
+            raise _unreadable(path, error.strerror or str(error)) from error
+    span = cursor.spans.get(key)
+    return None if span is None else bytes(cursor.data[span])
+
+
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[int, int]]:
     try:
@@ -154,6 +169,8 @@ class _Cursor:
         self.path = path
         self.data = bytearray()
         self.position = 0
+        self.spans: dict[str, slice] = {}
+        """Where in ``data`` each metadata value stands."""
         self.use("little")
 
     def use(self, byte_order: ByteOrder) -> None:
@@ -322,8 +339,10 @@ def _read_metadata(cursor: _Cursor, count: int) -> dict[str, Value]:
         if not raw_key or raw_key in seen:
             raise cursor.damaged(f"Its header holds the key '{shown(key, 80)}' twice." if key else "A key is empty.")
         seen.add(raw_key)
+        start = cursor.position
         (kind,) = cursor.unpack("I")
         metadata[key] = cursor.array() if kind == _ARRAY else cursor.scalar(kind)
+        cursor.spans[key] = slice(start, cursor.position)
     return metadata
 
 

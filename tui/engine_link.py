@@ -17,44 +17,23 @@ Launch = Callable[["Source", EngineSettings], Backend]
 """Starts an engine with a model, as ``backends.launch.launch``."""
 
 
-class EngineLink:
-    """One engine at a time; starting another one ends the last."""
+class BackendLink:
+    """One backend at a time, of any kind; attaching another one ends the last."""
 
-    def __init__(self, launch: Launch, when_ready: Callable[[], None] | None = None) -> None:
-        """``when_ready`` is called whenever a model has become ready."""
-        self._launch = launch
-        self._when_ready = when_ready
+    def __init__(self) -> None:
         self._backend: Backend | None = None
         self._feed: Feed | None = None
 
-    def start(
-        self,
-        model: "Source",
-        settings: EngineSettings,
-        on_readable: Callable[[], None],
-        frame: Callable[[], float],
-    ) -> Failed | None:
-        """Start an engine; ``on_readable`` is called in the running loop when ``receive`` has something, at most once
-        in as many seconds as ``frame`` returns.
-
-        Returns why there can be none: no process, or a model that cannot have a cache of the types asked for.
-        """
+    def attach(self, backend: Backend, on_readable: Callable[[], None], frame: Callable[[], float]) -> None:
+        """Read a backend; ``on_readable`` is called in the running loop when ``receive`` has something, at most once
+        in as many seconds as ``frame`` returns."""
         self.close()
-        try:
-            self._backend = self._launch(model, settings)
-        except OSError as error:
-            return _not_loaded("The engine's process cannot be started.", str(error))
-        except ModelError as error:
-            return _not_loaded(error.what, error.reason, error.remedy)
-        self._feed = Feed(self._backend, on_readable, frame)
-        return None
+        self._backend = backend
+        self._feed = Feed(lambda: () if backend.closed else (backend.fileno(),), on_readable, frame)
 
     def receive(self) -> list[Event]:
         """Return what has arrived."""
-        events = [] if self._backend is None else self._backend.receive(0.0)
-        if self._when_ready is not None and any(isinstance(event, ModelReady) for event in events):
-            self._when_ready()
-        return events
+        return [] if self._backend is None else self._backend.receive(0.0)
 
     def rearm(self) -> None:
         """Look for more after a frame."""
@@ -100,6 +79,44 @@ class EngineLink:
         if self._backend is not None:
             self._backend.close()
             self._backend = None
+
+
+class EngineLink(BackendLink):
+    """One engine at a time; starting another one ends the last."""
+
+    def __init__(self, launch: Launch, when_ready: Callable[[], None] | None = None) -> None:
+        """``when_ready`` is called whenever a model has become ready."""
+        super().__init__()
+        self._launch = launch
+        self._when_ready = when_ready
+
+    def start(
+        self,
+        model: "Source",
+        settings: EngineSettings,
+        on_readable: Callable[[], None],
+        frame: Callable[[], float],
+    ) -> Failed | None:
+        """Start an engine and read it, as ``attach`` does.
+
+        Returns why there can be none: no process, or a model that cannot have a cache of the types asked for.
+        """
+        self.close()
+        try:
+            backend = self._launch(model, settings)
+        except OSError as error:
+            return _not_loaded("The engine's process cannot be started.", str(error))
+        except ModelError as error:
+            return _not_loaded(error.what, error.reason, error.remedy)
+        self.attach(backend, on_readable, frame)
+        return None
+
+    def receive(self) -> list[Event]:
+        """Return what has arrived."""
+        events = super().receive()
+        if self._when_ready is not None and any(isinstance(event, ModelReady) for event in events):
+            self._when_ready()
+        return events
 
 
 def _not_loaded(what: str, reason: str, remedy: str = "") -> Failed:

@@ -1,48 +1,58 @@
-"""Reads an engine's events once per frame; costs nothing while nothing comes."""
+"""Reads what engines say once per frame; costs nothing while nothing comes."""
 
 import asyncio
-from collections.abc import Callable
-
-from ..backends.contract import Backend
+from collections.abc import Callable, Iterable
 
 
 class Feed:
-    """Calls ``on_readable`` when the backend has something to say, at most once per frame.
+    """Calls ``on_readable`` when one of the engines has something to say, at most once per frame.
 
     The first event after a pause is told at once: readiness wakes the loop, and only the next look waits for a frame.
-    ``on_readable`` has to drain the backend and then call ``rearm``.
+    ``on_readable`` has to take everything that has come and then call ``rearm``.
     """
 
-    def __init__(self, backend: Backend, on_readable: Callable[[], None], frame: Callable[[], float]) -> None:
-        """``frame`` returns the seconds from one look to the next."""
-        self._backend = backend
+    def __init__(
+        self, filenos: Callable[[], Iterable[int]], on_readable: Callable[[], None], frame: Callable[[], float]
+    ) -> None:
+        """``filenos`` returns the descriptors to be watched, none once everything has been said; ``frame`` the seconds
+        from one look to the next."""
+        self._filenos = filenos
         self._on_readable = on_readable
         self._frame = frame
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
-        self._fd = backend.fileno()
+        self._watched: list[int] = []
         self._stopped = False
-        self._loop.add_reader(self._fd, self._readable)
+        self._watch()
 
     def _readable(self) -> None:
-        self._loop.remove_reader(self._fd)
+        self.pause()
         self._on_readable()
 
     def rearm(self) -> None:
-        """Look again after a frame, unless stopped or the backend has said everything."""
-        if self._stopped or self._backend.closed:
+        """Look again after a frame, unless stopped or everything has been said."""
+        if self._stopped or not self._filenos():
             return
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = self._loop.call_later(self._frame(), self._watch)
 
     def _watch(self) -> None:
         if not self._stopped:
-            self._loop.add_reader(self._fd, self._readable)
+            self.pause()
+            self._watched = list(self._filenos())
+            for fd in self._watched:
+                self._loop.add_reader(fd, self._readable)
+
+    def pause(self) -> None:
+        """Look at nothing until ``rearm``: before descriptors are closed."""
+        for fd in self._watched:
+            self._loop.remove_reader(fd)
+        self._watched = []
 
     def stop(self) -> None:
-        """Stop looking; before the backend is closed. Harmless when repeated."""
-        if self._stopped:
-            return
+        """Stop looking; before the engines are closed. Harmless when repeated."""
         self._stopped = True
-        self._loop.remove_reader(self._fd)
+        self.pause()
         if self._timer is not None:
             self._timer.cancel()

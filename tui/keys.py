@@ -1,5 +1,6 @@
 """Every key of the scope in one place: bindings, key bar, command palette and help are made from this table."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from textual.binding import Binding
@@ -21,10 +22,12 @@ class Key:
     """A single key that does the same while the prompt box has no focus."""
     rank: int = 0
     """In a narrow key bar the highest ranks go first; rank 0 always stays."""
+    recorded: bool = True
+    """Whether it works on a recording, which can only be looked at."""
 
 
 KEYS = (
-    Key("escape", "stop", "stop", "Stop the answer.", "esc"),
+    Key("escape", "stop", "stop", "Stop the answer.", "esc", recorded=False),
     Key(
         "ctrl+r",
         "again",
@@ -33,6 +36,7 @@ KEYS = (
         "^r",
         "r",
         rank=1,
+        recorded=False,
     ),
     Key(
         "f2",
@@ -42,11 +46,29 @@ KEYS = (
         "f2",
         "e",
         rank=3,
+        recorded=False,
     ),
-    Key("f3", "lens", "lens", "Tint the tokens by time, by probability or by entropy.", "f3", "l", rank=2),
+    Key(
+        "f3",
+        "lens",
+        "lens",
+        "Tint the tokens by time, by probability or by entropy; those of a comparison by KL divergence too.",
+        "f3",
+        "l",
+        rank=2,
+    ),
     Key("f4", "inspect", "inspect", "Walk from token to token and see everything about one.", "f4", "i", rank=2),
     Key("f5", "why", "why", "Say why it is slower to write than to read.", "f5", "w", rank=7),
-    Key("f6", "meter", "cost", "Show or hide what watching costs: CPU, bytes, frames, delay.", "f6", "u", rank=7),
+    Key(
+        "f6",
+        "meter",
+        "cost",
+        "Show or hide what watching costs: CPU, bytes, frames, delay.",
+        "f6",
+        "u",
+        rank=7,
+        recorded=False,
+    ),
     Key(
         "f7",
         "settings",
@@ -55,17 +77,22 @@ KEYS = (
         "f7",
         "o",
         rank=4,
+        recorded=False,
     ),
-    Key("f8", "model", "model", "Choose another model; the conversation stays.", "f8", "m", rank=4),
+    Key("f8", "model", "model", "Choose another model; the conversation stays.", "f8", "m", rank=4, recorded=False),
     Key("f9", "fold", "fold", "Show what the model thought in one line, or in full.", "f9", "f", rank=7),
     Key("ctrl+t", "tokens", "tokens", "Show or hide the table of tokens.", "^t", "t", rank=2),
     Key("ctrl+y", "copy", "copy", "Copy the last answer to the clipboard.", "^y", "y", rank=5),
     Key("ctrl+s", "save", "save", "Save the last answer as a file in the current directory.", "^s", "s", rank=6),
-    Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l", rank=3),
+    Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l", rank=3, recorded=False),
     Key("f1", "help", "help", "Show the keys and what the figures mean.", "f1", "question_mark"),
     Key("ctrl+p", "app.command_palette", "menu", "Find a command, or change the theme.", "^p", rank=1),
     Key("ctrl+q", "app.quit", "quit", "Quit.", "^q"),
 )
+
+BACK = Key("escape", "back", "back", "Go back to the comparison.", "esc", "q")
+"""Takes the place of ``stop`` on a recording."""
+RECORDING_KEYS = (BACK, *(key for key in KEYS if key.recorded))
 
 BOX_KEYS = (
     ("enter", "Send the prompt."),
@@ -85,16 +112,27 @@ READING_KEYS = (
 )
 
 
-def bindings() -> list[Binding]:
-    """Return the bindings of the scope's screen."""
+def bindings(keys: Sequence[Key] = KEYS) -> list[Binding]:
+    """Return the bindings of a screen on which these keys work."""
     made: list[Binding] = []
-    for key in KEYS:
+    for key in keys:
         if key.action.startswith("app."):
             continue  # bound by the app itself
         made.append(Binding(key.key, key.action, key.help, show=False, priority=True))
         if key.letter:
             made.append(Binding(key.letter, key.action, key.help, show=False))
     return made
+
+
+def refusing() -> list[Binding]:
+    """Return bindings for the keys that do not work on a recording: ``action_refuse`` says so."""
+    return [
+        Binding(name, "refuse", show=False, priority=name == key.key)
+        for key in KEYS
+        if not key.recorded and key.key != BACK.key
+        for name in (key.key, key.letter)
+        if name
+    ]
 
 
 def letter_display(key: Key) -> str:

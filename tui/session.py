@@ -1,6 +1,6 @@
 """What is known about the model, the conversation and the generation that is under way; no drawing."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, assert_never
 
@@ -18,9 +18,10 @@ from ..backends.events import (
     RequestTaken,
     Scored,
     Token,
+    Tokenized,
 )
 from ..backends.requests import Message, Request, Sampling
-from ..backends.text import TextStream
+from .transcript import AnswerText, Piece, Turn, turns_of
 
 if TYPE_CHECKING:
     from ..metrics.floor import MemoryFloor, NoFloor
@@ -55,25 +56,6 @@ STARTING = frozenset({Phase.LOADING, Phase.WARMING_UP, Phase.MEASURING})
 
 
 @dataclass(slots=True)
-class Turn:
-    """One prompt and what came of it."""
-
-    prompt: str
-    answer: str | None = None
-    """The answer without reasoning; None while there is none."""
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Text that became readable."""
-
-    index: int
-    """The token that it belongs to, from 1."""
-    text: str
-    thinking: bool
-
-
-@dataclass(slots=True)
 class Changes:
     """What a batch of events changed."""
 
@@ -82,6 +64,8 @@ class Changes:
     ended: Finished | Failed | None = None
     """The generation that was under way has ended."""
     became_ready: bool = False
+    taken: list[Turn] | None = None
+    """The conversation of a request that this session did not ask for; what was there before is gone."""
 
 
 class Session:
@@ -115,10 +99,9 @@ class Session:
         """A run whose engine is gone: nothing of it is in the context any more."""
         self._forecast: PrefillForecast | None = None
         """The last run's."""
-        self._stream = TextStream()
-        self._thinking = bytearray()
-        self._answer: list[str] = []
-        self._thoughts: list[str] = []
+        self._answer = AnswerText()
+        self._asked = False
+        """A request of this session's own is on its way to the engine."""
 
     def configure(self, *, sampling: Sampling, max_tokens: int, stop: tuple[str, ...], system: str | None) -> None:
         """Set how the next requests ask; ``system``: the system prompt."""
@@ -145,7 +128,7 @@ class Session:
     @property
     def answer_text(self) -> str:
         """The last answer as it was generated, without reasoning; the reasoning when there is nothing else."""
-        return "".join(self._answer) or "".join(self._thoughts)
+        return self._answer.text
 
     @property
     def last_prompt(self) -> str | None:
@@ -190,6 +173,7 @@ class Session:
 
     def engine_started(self) -> None:
         """Wait for an engine to load; the conversation stays."""
+        self._asked = False
         self.phase = Phase.LOADING
         self._context_before = 0
         self._of_last_engine = self.run
@@ -233,6 +217,7 @@ class Session:
     def _begin(self) -> Request:
         self._forget_answer()
         self.phase = Phase.WAITING
+        self._asked = True
         if self.raw:
             return self._request(prompt=self.turns[-1].prompt)
         messages = [Message("system", self._system)] if self._system else []
@@ -260,10 +245,7 @@ class Session:
         self.run = None
         if self.phase is not Phase.GONE:
             self.failure = None
-        self._stream = TextStream()
-        self._thinking.clear()
-        self._answer.clear()
-        self._thoughts.clear()
+        self._answer = AnswerText()
 
     def apply(self, events: list[Event]) -> Changes:
         """Take in events in order and say what changed."""
@@ -286,6 +268,9 @@ class Session:
             case Log():
                 changes.logs.append(event)
             case RequestTaken():
+                if not self._asked:
+                    self._adopt(event, changes)
+                self._asked = False
                 self.run = self._new_run(event)
             case PromptReady() | PrefillProgress():
                 self._to_run(event)
@@ -294,14 +279,24 @@ class Session:
                 self._token(event, changes)
             case Finished():
                 self._to_run(event)
-                self._end(event, self._stream.finish(event), changes)
+                self._end(event, changes)
                 self.phase = Phase.CANCELLED if event.reason == "cancelled" else Phase.DONE
             case Failed():
                 self._failed(event, changes)
-            case Scored() | QuantizeProgress() | Quantized():
+            case Tokenized() | Scored() | QuantizeProgress() | Quantized():
                 pass  # of a comparison; none of one conversation
             case _:
                 assert_never(event)
+
+    def _adopt(self, taken: RequestTaken, changes: Changes) -> None:
+        """Take over the conversation of a request that somebody else has made, as in a recording."""
+        self._forget_answer()
+        self.sampling, self.max_tokens = taken.sampling, taken.max_tokens
+        self._asked_raw = not taken.messages
+        self.turns = turns_of(taken)
+        self.phase = Phase.WAITING
+        changes.taken = [replace(turn) for turn in self.turns]  # as they were before the answer
+        changes.pieces.clear()
 
     def _new_run(self, taken: RequestTaken) -> "Run":
         # numpy is loaded when the first run begins and not before the first frame.
@@ -319,26 +314,18 @@ class Session:
             return
         self.run.apply(token)
         self.phase = Phase.DECODE
-        self._thinking.append(token.thinking)
-        self._show(self._stream.feed(token), changes)
+        changes.pieces += self._answer.feed(token)
 
     def _failed(self, failed: Failed, changes: Changes) -> None:
         self.failure = failed
         if self.busy:
             self._to_run(failed)
-            self._end(failed, self._stream.flush(), changes)
+            self._end(failed, changes)
         self.phase = Phase.FAILED if failed.stage == "generate" else Phase.GONE
 
-    def _end(self, end: Finished | Failed, rest: list[tuple[int, str]], changes: Changes) -> None:
-        self._show(rest, changes)
-        self.stopping = False
+    def _end(self, end: Finished | Failed, changes: Changes) -> None:
+        changes.pieces += self._answer.finish(end if isinstance(end, Finished) else None)
+        self.stopping = self._asked = False
         changes.ended = end
-        if self.turns and self._thinking:
-            self.turns[-1].answer = "".join(self._answer)
-
-    def _show(self, fragments: list[tuple[int, str]], changes: Changes) -> None:
-        for index, text in fragments:
-            at = min(index, len(self._thinking)) - 1
-            thinking = bool(self._thinking[at]) if at >= 0 else False
-            (self._thoughts if thinking else self._answer).append(text)
-            changes.pieces.append(Piece(index, text, thinking))
+        if self.turns and self._answer.begun:
+            self.turns[-1].answer = self._answer.answer

@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ..metrics import numbers
 from ..metrics.disturbance import Cause
 from ..metrics.pace import pace
 from ..metrics.run import Run
-from . import numbers
 from .conversation.marks import degree, marks_of
 from .conversation.tints import TINTS
 from .inspection import bits
@@ -135,8 +135,7 @@ def row_cells(run: Run, row: int, lens: Lens, columns: Columns, *, chosen: bool)
     yield from _token(run, row, columns.token, told)
     if columns.id:
         yield f" {int(run.token_ids[row]):>{columns.id}}", ""
-    ms = numbers.MISSING if gap is None else f"{gap / 1e6:,.1f}"
-    yield f" {ms:>{_MS_CELLS}}", told if lens is Lens.TIME else ""
+    yield f" {numbers.bare_milliseconds(gap):>{_MS_CELLS}}", told if lens is Lens.TIME else ""
     if lens is Lens.TIME:
         # The first token's time is the time to first token.
         factor = "TTFT" if gap is None else numbers.times(gap / median if median else None)
@@ -165,7 +164,7 @@ def _chances(run: Run, row: int, lens: Lens, told: str) -> Iterator[tuple[str, s
     facts = run.likelihood.at(row)
     chance = numbers.percent(None if facts is None else math.exp(facts.logprob))
     rank = numbers.count(None if facts is None else facts.rank)
-    entropy = numbers.MISSING if facts is None else f"{bits(facts.entropy_nats):.1f}"
+    entropy = numbers.bare_entropy(None if facts is None else bits(facts.entropy_nats))
     yield f" {chance:>{_CHANCE_CELLS}}", told if lens is Lens.PROBABILITY else ""
     yield f" {rank:>{_RANK_CELLS}}", ""
     yield f" {entropy:>{_ENTROPY_CELLS}}", told if lens is Lens.ENTROPY else ""

@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from ..engine import Control, EngineError, Report
-from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken
+from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken, Tokenized
 from ..requests import Request, Sampling, ScoreRequest
 from ..thinking import ThinkingTracker
 from ..token_facts import Probability
@@ -26,6 +26,7 @@ from .warmup import warm_up
 
 if TYPE_CHECKING:
     from .probabilities import ProbabilityReader
+    from .scoring import Scorer
 
 _SEQUENCE = 0
 _TAG_TOKENS = 16  # enough tokens for the longest tag that may open a thinking block
@@ -40,6 +41,7 @@ class LlamaEngine:
         self._log = NativeLog()  # llama.cpp calls it for as long as this process lives
         self._requests = 0
         self._probability_reader: ProbabilityReader | None = None
+        self._scorer: Scorer | None = None
 
     def load(self, report: Report) -> ModelReady:
         """See ``Engine``."""
@@ -68,6 +70,7 @@ class LlamaEngine:
             loaded.handle, loaded.batch, loaded.micro_batch, node_progress=node_progress, rollback=rollback
         )
         self._context = loaded.handle
+        self._loaded = loaded
         self._memory = SequenceMemory(loaded.handle, _SEQUENCE, loaded.batch, loaded.micro_batch)
         loaded_at = time.perf_counter_ns()
         warm_up(loaded.handle, self._scheduler, self._vocabulary, loaded.micro_batch, self._context_tokens)
@@ -129,6 +132,8 @@ class LlamaEngine:
                 f"The prompt has {len(prompt):,} tokens and the context holds {self._context_tokens:,}.",
                 remedy="Use a shorter prompt, or ask for a larger context (-c).",
             )
+        if not request.cache_prompt:
+            self._memory.drop()
         cached = self._memory.reuse(prompt, exact=request.sampling.determined)
         sampler = self._sampler(request.sampling, seed)
         sampler.observe(prompt)
@@ -156,10 +161,49 @@ class LlamaEngine:
 
     def score(self, request: ScoreRequest, control: Control, report: Report) -> None:
         """See ``Engine``."""
-        raise NotImplementedError
+        self._check_text(request)
+        report(self._ready_scorer().score(request, self._memory, _SEQUENCE, control))
+
+    def tokenize(self, text: str, report: Report) -> None:
+        """See ``Engine``."""
+        vocabulary = self._vocabulary
+        tokens = vocabulary.with_bos(vocabulary.tokenize(text, parse_special=False))
+        bos = vocabulary.bos if vocabulary.adds_bos and vocabulary.bos >= 0 else None
+        report(Tokenized(t=time.perf_counter_ns(), tokens=tuple(tokens), bos=bos))
+
+    def _check_text(self, request: ScoreRequest) -> None:
+        count = len(request.tokens)
+        if not 1 <= request.first < count:
+            raise EngineError("There is nothing to score.", remedy="Give a text of at least two tokens.")
+        if count > self._context_tokens + 1:
+            raise EngineError(
+                f"The text has {count:,} tokens and the context holds {self._context_tokens:,}.",
+                remedy="Use a shorter text, or ask for a larger context (-c).",
+            )
+        if not (min(request.tokens) >= 0 and max(request.tokens) < self._vocabulary.size):
+            raise EngineError(
+                "The text has tokens that this model does not know.",
+                f"Its vocabulary has {self._vocabulary.size:,} tokens.",
+                "Score texts with models of the same vocabulary.",
+            )
+
+    def _ready_scorer(self) -> "Scorer":
+        if self._scorer is None:
+            from .scoring import Scorer
+
+            loaded = self._loaded
+            self._scorer = Scorer(
+                loaded.handle,
+                self._scheduler,
+                self._vocabulary,
+                micro_batch=loaded.micro_batch,
+                threads=loaded.threads.batch,
+            )
+        return self._scorer
 
     def prepare_probabilities(self) -> None:
         """See ``Engine``. Imports numpy, which takes longer than ten tokens."""
+        from . import probabilities  # noqa: F401
 
     def _probability(self, token: int, logits_at: int) -> Probability | None:
         if self._probability_reader is None:

@@ -25,6 +25,7 @@ class SequenceMemory:
         self._held: list[int] = []
         self._cold_alike = 0  # leading tokens that are as a cold run would have computed them
         self._continues_cold = True
+        self._scored = False
 
     def reuse(self, wanted: Tokens[int], *, exact: bool) -> int:
         """Make the memory a beginning of ``wanted`` and return its length, shorter than ``wanted``.
@@ -37,9 +38,15 @@ class SequenceMemory:
         if exact:
             keep = self._down(min(keep, self._cold_alike))
         keep = self._keep_first(keep)
+        self._scored = False
         self._cold_alike = self._down(min(keep, self._cold_alike))
         self._continues_cold = keep == self._cold_alike
         return keep
+
+    def drop(self) -> None:
+        """Forget all of it."""
+        llama_cpp.llama_memory_seq_rm(self._memory, self._number, -1, -1)
+        self._held = []
 
     def settle(self, sequence: Sequence) -> None:
         """Remember what the memory holds after ``sequence`` has ended."""
@@ -47,6 +54,23 @@ class SequenceMemory:
         if self._continues_cold:
             self._cold_alike = self._down(min(sequence.computed, sequence.prompt_length))
         self._cold_alike = min(self._cold_alike, sequence.computed)
+
+    def resume(self, wanted: Tokens[int], needed: int) -> int:
+        """Make the memory a beginning of ``wanted``, a text to be scored, and return its length, at most ``needed``.
+
+        Only what scoring itself has computed stays, and only whole: so all models compute a text in the same batches,
+        and two that are alike come out alike.
+        """
+        keep = len(self._held)
+        if not (self._scored and keep <= needed and self._held == list(wanted[:keep])):
+            keep = 0
+        return self._keep_first(keep)
+
+    def settle_scored(self, sequence: Sequence) -> None:
+        """Remember what the memory holds after ``sequence`` was scored, as ``settle`` does."""
+        self._held = sequence.tokens[: sequence.computed]
+        self._cold_alike = 0
+        self._scored = True
 
     def _down(self, tokens: int) -> int:
         return tokens - tokens % self._grain

@@ -19,8 +19,11 @@ _NO_SLOT = 1
 class Sequence:
     """One stream of tokens in the KV cache: what is known, how much of it is computed, and how it goes on."""
 
-    def __init__(self, number: int, prompt: Tokens[int], computed: int, sampler: Sampler) -> None:
-        """``computed``: how many leading tokens of ``prompt`` the memory holds already, below ``len(prompt)``."""
+    def __init__(self, number: int, prompt: Tokens[int], computed: int, sampler: Sampler | None) -> None:
+        """``computed``: how many leading tokens of ``prompt`` the memory holds already.
+
+        Without a ``sampler`` all tokens are given, and there may be none left to compute.
+        """
         self.number = number
         self.prompt_length = len(prompt)
         self.tokens = list(prompt)
@@ -68,13 +71,14 @@ class Scheduler:
         self._context = context
         self._memory = llama_cpp.llama_get_memory(context)
         self._micro_batch = micro_batch
-        self._capacity = batch_size if node_progress else micro_batch
-        self._batch = llama_cpp.llama_batch_init(self._capacity, 0, 1)
-        for slot in range(self._capacity):
+        self.capacity = batch_size if node_progress else micro_batch
+        """Tokens that one batch takes."""
+        self._batch = llama_cpp.llama_batch_init(self.capacity, 0, 1)
+        for slot in range(self.capacity):
             self._batch.n_seq_id[slot] = 1
         # Each access to a member makes a pointer object anew; the arrays themselves stay where they are.
         self._token, self._pos, self._logits = self._batch.token, self._batch.pos, self._batch.logits
-        self._sequence_ids = [self._batch.seq_id[slot] for slot in range(self._capacity)]
+        self._sequence_ids = [self._batch.seq_id[slot] for slot in range(self.capacity)]
         self._rollback = rollback
         self._watch = DecodeWatch(context)
         self.sequences: list[Sequence] = []
@@ -91,32 +95,33 @@ class Scheduler:
         started = time.perf_counter_ns()
         prefilling = [(sequence, count) for sequence, count, _ in shares if sequence.in_prefill]
         status = self._watched(prefilling, stop, advance) if prefilling else self._decode()
-        if status == _ABORTED:
-            self._forget([sequence for sequence, _, _ in shares])
-            raise Cancelled
-        if status != 0:
-            self._forget([sequence for sequence, _, _ in shares])
-            raise EngineError(
-                "llama.cpp could not compute the batch."
-                if status != _NO_SLOT
-                else "The KV cache has no room left for the batch.",
-                f"llama_decode returned {status}",
-                "Use a shorter prompt or a larger context (-c).",
-            )
-        llama_cpp.llama_synchronize(self._context)
+        self._check(status, [sequence for sequence, _, _ in shares])
         decoded = time.perf_counter_ns()
         sampled = []
         for sequence, count in prefilling:
             advance(sequence, sequence.computed + count)
         for sequence, count, logits_at in shares:
             sequence.computed += count
-            if logits_at < 0:
+            if logits_at < 0 or sequence.sampler is None:
                 continue
             before = time.perf_counter_ns()
             token = sequence.sampler.sample(self._context, logits_at)
             sequence.tokens.append(token)
             sampled.append(Sampled(sequence, token, logits_at, decoded - started, time.perf_counter_ns() - before))
         return sampled
+
+    def evaluate(self, sequence: Sequence, count: int, logits_from: int, stop: Callable[[], bool]) -> None:
+        """Compute the next ``count`` tokens of ``sequence``, at most ``capacity``, and draw nothing.
+
+        There are logits for those at positions from ``logits_from`` on, in their order. Raises as ``step`` does.
+        """
+        begin = sequence.computed
+        self._put(sequence, count, 0)
+        for slot in range(max(0, logits_from - begin), count):
+            self._logits[slot] = 1
+        self._batch.n_tokens = count
+        self._check(self._watched([(sequence, count)], stop, lambda _sequence, _computed: None), [sequence])
+        sequence.computed += count
 
     def clear(self) -> None:
         """Drop everything that the memory holds."""
@@ -126,25 +131,29 @@ class Scheduler:
         """Put pending tokens into the batch; return (sequence, how many, position of its logits or -1)."""
         used = 0
         shares: list[tuple[Sequence, int, int]] = []
-        token, pos, logits, sequence_ids = self._token, self._pos, self._logits, self._sequence_ids
         for sequence in self._decoding_first():
-            count = min(sequence.pending, self._capacity - used)
+            count = min(sequence.pending, self.capacity - used)
             if count <= 0:
                 continue
-            first = sequence.computed
-            for offset in range(count):
-                slot = used + offset
-                token[slot] = sequence.tokens[first + offset]
-                pos[slot] = first + offset
-                sequence_ids[slot][0] = sequence.number
-                logits[slot] = 0
+            self._put(sequence, count, used)
             used += count
             complete = count == sequence.pending
             if complete:
-                logits[used - 1] = 1
+                self._logits[used - 1] = 1
             shares.append((sequence, count, used - 1 if complete else -1))
         self._batch.n_tokens = used
         return shares
+
+    def _put(self, sequence: Sequence, count: int, used: int) -> None:
+        """Put the next ``count`` tokens into the batch after the ``used`` ones, without logits."""
+        token, pos, logits, sequence_ids = self._token, self._pos, self._logits, self._sequence_ids
+        first = sequence.computed
+        for offset in range(count):
+            slot = used + offset
+            token[slot] = sequence.tokens[first + offset]
+            pos[slot] = first + offset
+            sequence_ids[slot][0] = sequence.number
+            logits[slot] = 0
 
     def _decoding_first(self) -> list[Sequence]:
         if len(self.sequences) == 1:
@@ -170,6 +179,22 @@ class Scheduler:
                 advance(sequence, sequence.computed + int(count * tokens / total))
 
         return self._watch.run(self._decode, -(-total // size), stop, on_progress)
+
+    def _check(self, status: int, sequences: list[Sequence]) -> None:
+        """Wait for what was computed. Raises Cancelled and EngineError for what was not, with the memory set right."""
+        if status == 0:
+            llama_cpp.llama_synchronize(self._context)
+            return
+        self._forget(sequences)
+        if status == _ABORTED:
+            raise Cancelled
+        raise EngineError(
+            "llama.cpp could not compute the batch."
+            if status != _NO_SLOT
+            else "The KV cache has no room left for the batch.",
+            f"llama_decode returned {status}",
+            "Use a shorter prompt or a larger context (-c).",
+        )
 
     def _forget(self, sequences: list[Sequence]) -> None:
         """Bring the memory back to what each sequence had computed before the batch that failed."""

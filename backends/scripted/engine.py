@@ -103,6 +103,10 @@ class ScriptedEngine:
             for _ in lines:  # a turn that ended early is skipped to its end
                 pass
 
+    def tokenize(self, text: str, report: Report) -> None:
+        """See ``Engine``. A script has no vocabulary."""
+        raise EngineError("A script cannot score a text.", remedy="Compare models.")
+
     def score(self, request: ScoreRequest, control: Control, report: Report) -> None:
         """See ``Engine``. A script has no model that could say how likely a text is."""
         raise EngineError("A script cannot score a text.", remedy="Compare models.")
@@ -154,7 +158,8 @@ class _Turn:
     def _play_line(self, line: Line) -> bool:
         """Play one line; True when it ended the turn."""
         if line.prefill is not None:
-            if not self._read_prompt(line.prefill, line.cached, line.ms):
+            cached = line.cached if self._request.cache_prompt else 0
+            if not self._read_prompt(line.prefill, cached, line.ms):
                 self._finish("cancelled")
                 return True
             return False

@@ -69,6 +69,8 @@ def _described(ctx: click.Context, one: Setting, values: dict[str, Any]) -> dict
     from ..options import valid_text
 
     value = values[one.name or ""]
+    if one.name == "model" and value is not None and len(value) < 2:  # several can be given; one is usual
+        value = value[0] if value else None
     source = one.source(ctx)
     return {
         "value": valid_text(value) if isinstance(value, str) else value,

@@ -139,18 +139,18 @@ def _is_folder(place: Path) -> bool:
 
 def _described(model: "ModelFile") -> str:
     """Return all that the header tells, a fact a line."""
+    from ...metrics import numbers
     from ...models.recipes import with_origin
-    from ...models.sizes import size
 
     facts = {
         "name": model.name,
         "title": model.title or "none",
         "architecture": model.architecture,
         "quantization": with_origin(model.quantization, model.requantized_from),
-        "size": size(model.bytes),
+        "size": numbers.size(model.bytes),
         "parameters": f"{model.parameters:,}",
         "context": f"trained for {model.trained_context:,} tokens",
-        "KV cache": f"{size(model.kv_bytes_per_token())} a token in f16",
+        "KV cache": f"{numbers.size(model.kv_bytes_per_token())} a token in f16",
         "layers": f"{model.layers:,}",
         "chat template": "yes" if model.has_template else "none: needs --raw",
     }
@@ -183,15 +183,15 @@ def _as_lines(found: "list[Found]", width: int | None) -> list[str]:
 
 
 def _row(reference: str, model: "ModelFile", source: str) -> tuple[str, ...]:
+    from ...metrics import numbers
     from ...models.recipes import with_origin
-    from ...models.sizes import size
 
     return (
         reference,
         model.name,
         model.architecture,
         with_origin(model.quantization, model.requantized_from),
-        size(model.bytes),
+        numbers.size(model.bytes),
         f"{model.trained_context:,}",
         source,
     )

@@ -35,6 +35,8 @@ def run_command(
     if plain + as_json + as_jsonl > 1:
         raise click.UsageError("Only one of --plain, --json and --jsonl can be given.")
     options = collect(values)
+    if len(options.models) > 1:
+        raise click.UsageError("run takes one model; several are compared by decodescope compare.")
     messages = Messages()
     prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
     if prompt is None:

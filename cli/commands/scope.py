@@ -1,38 +1,25 @@
 """The scope itself: what ``decodescope`` does when no command is named."""
 
 import gc
-import os
 import sys
+from dataclasses import replace
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ..exit_codes import ExitCode
 from ..failure import failure_text
-from ..options import GenerationOptions, collect, generation_options
+from ..options import COMPARED_TOKENS, GenerationOptions, collect, generation_options
 from ..prompt import read_prompt
-from ..settings import setting
+from ..screen import check_theme, obstacle, screen_options
 from ..streams import Messages, is_terminal
-
-theme_option = setting("--theme", metavar="NAME", help="Colours of the screen: one of Textual's themes.")
 
 
 @click.command("scope")
 @click.argument("words", nargs=-1, metavar="[PROMPT]")
 @generation_options
-@theme_option
-@setting(
-    "--fps",
-    type=click.IntRange(1, 30),
-    metavar="N",
-    help="Draw new text N times a second at most, 1 to 30; default: about 9.",
-)
-@setting(
-    "--low-bandwidth/--no-low-bandwidth",
-    show_default=False,
-    help="Draw less often and send less to the terminal, with all the figures. Over SSH the screen changes to it by "
-    "itself when the first frames are taken slowly, unless --fps is given.",
-)
+@screen_options
 def scope_command(
     words: tuple[str, ...],
     prompt_option: str | None,
@@ -44,22 +31,24 @@ def scope_command(
 ) -> None:
     """Watch a local model read a prompt and write its answer.
 
-    With stdout not a terminal, the text is streamed instead, as by decodescope run.
+    With stdout not a terminal, the text is streamed instead, as by decodescope run. Several -m are compared, as by
+    decodescope compare.
     """
     ctx = click.get_current_context()
     prompt_argument = _one_word(ctx, words)
     options = collect(values)
-    if theme is not None:
-        _check_theme(theme)
+    check_theme(theme)
     messages = Messages()
     prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
-    obstacle = _obstacle()
-    if obstacle is None:
+    if len(options.models) > 1:
+        ctx.exit(_compare(ctx, options, prompt, messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
+    without = obstacle()
+    if without is None:
         ctx.exit(_open(options, prompt, messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
     if prompt is None:
-        raise click.UsageError(f"There is no prompt, and no screen to type one into: {obstacle}.")
+        raise click.UsageError(f"There is no prompt, and no screen to type one into: {without}.")
     if is_terminal(sys.stdout):
-        messages.say(f"Plain text, since {obstacle}.")
+        messages.say(f"Plain text, since {without}.")
 
     from ..headless import generate
     from ..outputs import PlainOutput
@@ -78,13 +67,23 @@ def _one_word(ctx: click.Context, words: tuple[str, ...]) -> str | None:
     raise click.UsageError("The prompt is one argument: put it between quotes.")
 
 
-def _obstacle() -> str | None:
-    """Return why there can be no screen, if so."""
-    if not is_terminal(sys.stdout):
-        return "standard output is not a terminal"
-    if os.environ.get("TERM", "dumb") in ("", "dumb", "unknown"):
-        return "this terminal cannot be drawn on (TERM)"
-    return None
+def _compare(
+    ctx: click.Context,
+    options: GenerationOptions,
+    prompt: str | None,
+    messages: Messages,
+    *,
+    theme: str | None,
+    fps: int | None,
+    low_bandwidth: bool,
+) -> int:
+    """Several models: the same as ``decodescope compare`` with its defaults."""
+    from ..comparing import compare
+    from ..comparison_plan import Asked
+
+    if ctx.get_parameter_source("max_tokens") is ParameterSource.DEFAULT:
+        options = replace(options, max_tokens=COMPARED_TOKENS)
+    return compare(Asked(options, prompt), messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth)
 
 
 def _open(
@@ -128,10 +127,3 @@ def _open(
     except NoTerminalError as error:
         messages.say(str(error))
         return ExitCode.FAILED
-
-
-def _check_theme(theme: str) -> None:
-    from textual.theme import BUILTIN_THEMES
-
-    if theme not in BUILTIN_THEMES:
-        raise click.BadParameter(f"there is no theme {theme!r}. Themes: {', '.join(BUILTIN_THEMES)}.")

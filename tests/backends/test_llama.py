@@ -109,6 +109,19 @@ def test_a_repeated_prompt_is_cached_but_for_its_last_token(engine: Engine) -> N
     assert again.cached == len(again.tokens) - 1
 
 
+def test_all_of_a_repeated_prompt_is_read_where_that_is_asked_for(engine: Engine) -> None:
+    runs = [
+        engine.ask("Why is the sky blue?", sampling=Sampling(), cache_prompt=cached)
+        for cached in (True, False, False, True)
+    ]
+    assert [prompt_of(events).cached > 0 for events in runs] == [False, False, False, True]
+
+
+def test_without_cached_prompts_runs_are_equal(engine: Engine) -> None:
+    texts = [text_of(engine.ask("Name three rivers.", max_tokens=24, cache_prompt=False)) for _ in range(3)]
+    assert len(set(texts)) == 1
+
+
 def test_an_edited_turn_keeps_what_is_before_it(engine: Engine) -> None:
     engine.run(chat("Name three rivers.", "Rhine, Nile, Amazon.", "Which is longest?", sampling=Sampling()))
     edited = prompt_of(

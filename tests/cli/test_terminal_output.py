@@ -97,7 +97,7 @@ def test_figures_of_the_progress_line() -> None:
     line.update(LoadProgress(t=0, fraction=0.0))
     line.update(LoadProgress(t=0, fraction=1.0))
     line.update(PromptReady(t=second, tokens=tuple(range(500)), cached=100))
-    line._drawn_at = 0.0
+    line._line._drawn_at = 0.0
     # 400 tokens to read; 200 of them read in 2 s: 100 tok/s, 2 s left, half the bar of 10 cells (80 columns).
     line.update(PrefillProgress(t=3 * second, processed=300, cached=100, total=500))
     line.update(Log(t=3 * second, level="info", text="x"))

@@ -36,7 +36,7 @@ def summary() -> dict[str, Any]:
     for index in (1, 2):
         run.apply(Token(t=index, index=index, id=1, piece=b"x", decode_ns=1, sample_ns=1))
     failed = Failed(t=3, stage="generate", what="It failed.")
-    options = GenerationOptions(None, EngineSettings(), Sampling(), -1, (), None, False)
+    options = GenerationOptions((), EngineSettings(), Sampling(), -1, (), None, False)
     outcome = Outcome(options, model=ModelReady(**{**ready, "devices": ("CPU",)}), run=run, failed=failed)
 
     class Kept:

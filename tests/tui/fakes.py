@@ -31,6 +31,7 @@ class FakeBackend:
         self._closed = False
         self.requests: list[Request] = []
         self.scored: list[ScoreRequest] = []
+        self.tokenized: list[str] = []
         self.cancelled = 0
         self.asked_for_probabilities: list[bool] = []
 
@@ -56,6 +57,9 @@ class FakeBackend:
 
     def generate(self, request: Request) -> None:
         self.requests.append(request)
+
+    def tokenize(self, text: str) -> None:
+        self.tokenized.append(text)
 
     def score(self, request: ScoreRequest) -> None:
         self.scored.append(request)

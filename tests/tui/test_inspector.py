@@ -45,7 +45,7 @@ def said(index: int, width: int, height: int) -> list[str]:
 def test_everything_about_a_disturbed_token() -> None:
     assert said(20, 68, 30) == [
         "#20 [/b]␛[2J\ufffd\\xff",
-        "time    92.0 ms · 13.1× median · 0.407 s in",
+        "time    92.0 ms · 13× median · 0.407 s in",
         "why     92.0 ms, 13× the usual 7.0 ms: pre-empted 37 times, a thread",
         "        waited 80.0 ms for a core, others had the cores",
         "split   decode 6.0 · sample 0.1 · rest 85.9 ms",

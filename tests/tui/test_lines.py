@@ -7,7 +7,7 @@ import pytest
 
 from decodescope.backends.events import Event
 from decodescope.backends.requests import Sampling
-from decodescope.tui import numbers
+from decodescope.metrics import numbers
 from decodescope.tui.keys import KEYS
 from decodescope.tui.lens import Lens
 from decodescope.tui.plotting.axis import Axis

@@ -109,7 +109,7 @@ def test_screen(
         await happened(lambda: screen.session.phase is REACHED[state])
         await pilot.press(*keys)
         screen._slow_timer.pause()
-        screen._face.box.show_cursor = False
+        screen._box.show_cursor = False
         screen._face.all()
         await pilot.pause()
 

@@ -8,22 +8,26 @@ from textual.content import Content
 from ...metrics.pace import THRESHOLDS
 from ...metrics.run import Run
 from ..lens import Lens
-from .marks import ENTROPIES, PROBABILITIES
+from .marks import DIVERGENCES, ENTROPIES, PROBABILITIES
 from .tints import DISTURBED_STYLE, TINTS
 
 _NAMES = {
     Lens.TIME: ("slow", "slower", "slowest"),
     Lens.PROBABILITY: ("less likely", "unlikely", "surprising"),
     Lens.ENTROPY: ("unsure", "torn", "guessing"),
+    Lens.DIVERGENCE: ("shifted", "different", "contrary"),
 }
 _LONG = {
     Lens.TIME: tuple(f"≥ {threshold:g}×" for threshold in THRESHOLDS),
     Lens.PROBABILITY: tuple(f"< {limit:.0%}".replace("%", " %") for limit in PROBABILITIES),
     Lens.ENTROPY: tuple(f"≥ {limit:g}" for limit in ENTROPIES),
+    Lens.DIVERGENCE: tuple(f"≥ {limit:g}" for limit in DIVERGENCES),
 }
-_UNITS = {Lens.TIME: " the median", Lens.PROBABILITY: "", Lens.ENTROPY: " bits"}
-_SHORT_NAMES = {Lens.TIME: "time", Lens.PROBABILITY: "prob", Lens.ENTROPY: "entropy"}
-_SHORT_UNITS = {Lens.TIME: " median", Lens.PROBABILITY: "", Lens.ENTROPY: " bits"}
+_ALSO = {Lens.TIME: "disturbed", Lens.DIVERGENCE: "other top"}
+"""What the style beside the tints means."""
+_UNITS = {Lens.TIME: " the median", Lens.PROBABILITY: "", Lens.ENTROPY: " bits", Lens.DIVERGENCE: " nats"}
+_SHORT_NAMES = {Lens.TIME: "time", Lens.PROBABILITY: "prob", Lens.ENTROPY: "entropy", Lens.DIVERGENCE: "KLD"}
+_SHORT_UNITS = {Lens.TIME: " median", Lens.PROBABILITY: "", Lens.ENTROPY: " bits", Lens.DIVERGENCE: " nats"}
 _LONG_NOTES = ("not computed yet", "from token {first:,} on", "costs {cost:.1f} ms a token")
 _SHORT_NOTES = ("", "from #{first:,}", "+{cost:.1f} ms")
 """(nothing is known, known from a token on, what it costs)"""
@@ -42,6 +46,11 @@ class Computed:
     """Index of the first one that has."""
     cost_ns: float | None
     """Mean over the newest ones."""
+
+    @classmethod
+    def without_notes(cls) -> "Computed":
+        """Return what makes a legend say nothing of it."""
+        return cls(0, 0, None, None)
 
     @classmethod
     def of(cls, run: Run | None) -> "Computed":
@@ -78,8 +87,8 @@ def _long(lens: Lens) -> Content:
         gap = "  " if parts else ""
         parts += [Content(gap), Content.styled(name, f"{tint.color} {tint.text_style}"), Content(f" {limit}")]
     parts.append(Content(_UNITS[lens]))
-    if lens is Lens.TIME:
-        parts += [Content("  "), Content.styled("disturbed", DISTURBED_STYLE)]
+    if lens in _ALSO:
+        parts += [Content("  "), Content.styled(_ALSO[lens], DISTURBED_STYLE)]
     return Content.assemble(*parts)
 
 

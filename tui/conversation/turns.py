@@ -20,9 +20,11 @@ class Speaker(Enum):
     """The model's reasoning."""
     MODEL = "model"
     NOTE = "note"
+    PROMPT = "prompt"
+    """What a model was given to read, as tokens."""
 
 
-WRITTEN = frozenset({Speaker.THOUGHT, Speaker.MODEL})
+WRITTEN = frozenset({Speaker.THOUGHT, Speaker.MODEL, Speaker.PROMPT})
 """What consists of tokens."""
 
 

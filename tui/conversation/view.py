@@ -60,6 +60,13 @@ class Conversation(TextPages):
         self._document.extend(text.rstrip("\r\n"))
         self._changed()
 
+    def add_answer(self, text: str) -> None:
+        """Add an earlier answer, of whose tokens nothing is known."""
+        self._end_parts()
+        self._document.begin(Speaker.MODEL)
+        self._document.extend(text)
+        self._changed()
+
     def begin_answer(self) -> None:
         """Begin an answer, empty so far."""
         self._end_parts()
@@ -80,6 +87,19 @@ class Conversation(TextPages):
             else:
                 self._end_thought()
                 self._write(Speaker.MODEL, list(group))
+
+    def append_prompt(self, fragments: Iterable[Fragment]) -> None:
+        """Add tokens that a model was given to read; what ``append`` adds follows them."""
+        if self._live is None:
+            self.begin_answer()
+        self._write(Speaker.PROMPT, [fragment for fragment in fragments if fragment.text])
+
+    def interrupt(self, note: str) -> None:
+        """Say something within the answer; it goes on below."""
+        self._end_parts()
+        self._document.begin(Speaker.NOTE)
+        self._document.extend(note)
+        self._begin_part(Speaker.MODEL)
 
     def _write(self, speaker: Speaker, fragments: list[Fragment]) -> None:
         if speaker is Speaker.MODEL and self._after_thought():

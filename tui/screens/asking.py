@@ -1,20 +1,18 @@
 """What the user asks for: prompts, and what is done with the turns of the conversation."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ...backends.requests import Request
 from ..engine_link import EngineLink
 from ..history import History
-from ..session import Phase, Session
-from .face import Face
+from ..session import Phase
+from ..widgets.prompt_box import PromptBox
 
 if TYPE_CHECKING:
-    from textual.screen import Screen
-    from textual.timer import Timer
-
     from ..conversation.view import Conversation
+    from .scope_view import ScopeView
 
-    _Base = Screen[None]
+    _Base = ScopeView
 else:
     _Base = object
 
@@ -24,20 +22,15 @@ _EDITABLE_CHARACTERS = 200_000
 class Asking(_Base):
     """A part of the scope's screen: the conversation on it, the session and the engine go together."""
 
-    session: Session
-    _face: Face
     _link: EngineLink
     _history: History
-    _slow_timer: "Timer"
+    _box: PromptBox
     _waiting_prompt: str | None
     """Asked as soon as the model is ready; in the conversation already."""
     _after_end = ""
     """The action to take when the running generation has ended."""
     _draft = ""
     """What was in the prompt box before the last prompt was put there to be edited."""
-
-    def _say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
-        raise NotImplementedError
 
     def _start_engine(self) -> None:
         raise NotImplementedError
@@ -59,7 +52,7 @@ class Asking(_Base):
                 self._say(self._history.problem, "warning")
                 self._history.problem = None
             self._replace_edited()
-            self._face.box.fill("")
+            self._box.fill("")
             self._waiting_prompt = prompt
             if self._conversation is not None:
                 self._conversation.add_user(prompt)
@@ -104,13 +97,13 @@ class Asking(_Base):
         return True
 
     def _fill_box(self, prompt: str) -> None:
-        box = self._face.box
+        box = self._box
         box.fill(prompt)
         box.focus()
 
     def _edit(self, on: bool) -> None:
         self._face.editing = on
-        self._face.keys(letters=not self._face.box.has_focus)
+        self._face.keys(letters=not self._box.has_focus)
 
     def _replace_edited(self) -> None:
         """Make room for the prompt that replaces the last one, where that is being edited."""
@@ -131,7 +124,7 @@ class Asking(_Base):
             self._edit(False)
             self._fill_box(self._draft)
         else:
-            self._face.box.focus()
+            self._box.focus()
 
     def action_again(self) -> None:
         """Answer the last prompt again; start an engine where there is none."""
@@ -160,7 +153,7 @@ class Asking(_Base):
         elif len(prompt) > _EDITABLE_CHARACTERS:
             self._say(f"The last prompt has {len(prompt):,} characters: too long to be edited here.", "warning")
         elif not self._face.editing:
-            self._draft = self._face.box.text
+            self._draft = self._box.text
             self._edit(True)
             self._fill_box(prompt)
 

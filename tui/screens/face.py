@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from ..history import History
-from ..lens import Lens
-from ..session import Phase, Piece, Session
+from ..keys import KEYS, Key
+from ..session import Phase, Session
+from ..transcript import Piece
 from ..widgets.counters import Counters
 from ..widgets.failure_panel import FailurePanel
 from ..widgets.header import Header
@@ -23,6 +23,7 @@ from .wording import failure_hint
 
 if TYPE_CHECKING:
     from .reading import Reading
+    from .tokens_view import TokensView
 
 _PLOT_SHARE = 0.005
 """Of one core, while a generation is under way."""
@@ -35,12 +36,14 @@ class Face:
         self,
         session: Session,
         model_name: str,
-        history: History,
         watching: Watching,
         retry: Callable[[], None],
+        *,
+        box: PromptBox | None = None,
+        keys: Sequence[Key] = KEYS,
     ) -> None:
         """``retry`` is called when something has been held back since the terminal has yet to take earlier frames, to
-        have ``all`` called a little later."""
+        have ``all`` called a little later. ``box``: where there is something to ask; ``keys``: those that work."""
         self._session = session
         self.model_name = model_name
         """Shown until the engine tells the model's own."""
@@ -63,10 +66,17 @@ class Face:
         self.phase = PhaseLine()
         self.counters = Counters()
         self.plot = Plot()
-        self.box = PromptBox(history)
-        self.key_bar = KeyBar()
+        self.key_bar = KeyBar(keys)
+        self._box = box
         self.reading: Reading | None = None
         """The conversation and the tokens, once they are there."""
+        self.instead: TokensView | None = None
+        """What is looked at in place of ``reading``, which goes on being fed."""
+
+    @property
+    def view(self) -> "TokensView | None":
+        """The tokens that are looked at."""
+        return self.reading if self.instead is None else self.instead
 
     def add(self, pieces: Sequence[Piece]) -> None:
         """Take text to be shown with the next frame."""
@@ -121,14 +131,15 @@ class Face:
         self.header.show(name, session.model, session.context_used, raw=session.raw, temp=temp)
         if self.reading is not None:
             self.reading.draw(session.run)
-            self._draw_legend(self.reading)
+            self._draw_legend(self.view or self.reading)
             self._draw_plot()
 
     def _draw_newest(self) -> None:
-        self.newest.show(self._session, Lens.TIME if self.reading is None else self.reading.lens)
+        if self.view is not None:
+            self.newest.show(self.view.newest_row(self._session))
 
-    def _draw_legend(self, reading: "Reading") -> None:
-        legend = reading.legend(self.legend.app.size.width - NEWEST_CELLS - 1)
+    def _draw_legend(self, view: "TokensView") -> None:
+        legend = view.legend(self.legend.app.size.width - NEWEST_CELLS - 1)
         if legend != self._drawn_legend:
             self._drawn_legend = legend
             self.legend.update(legend)
@@ -150,10 +161,10 @@ class Face:
             return
         self.frame()
         self.slow()
-        self.keys(letters=not self.box.has_focus)
+        self.keys(letters=self._box is None or not self._box.has_focus)
         if self._watching.meter.running:
             self._watching.draw()
-        self.failure.show(self._session.failure, failure_hint(self._session))
+        self.failure.show(self._session.failure, failure_hint(self._session) if self._box is not None else "")
 
     def keys(self, *, letters: bool) -> None:
         """Draw the keys; ``letters``: single letters work now."""

@@ -1,5 +1,6 @@
 """The keys, and what the figures mean."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.table import Table
@@ -10,7 +11,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ..keys import BOX_KEYS, KEYS, READING_KEYS, letter_display
+from ..keys import BOX_KEYS, KEYS, READING_KEYS, Key, letter_display
 
 _FIGURES = (
     ("TTFT", "Time to first token: from the request to the first token; reading the prompt is most of it."),
@@ -23,23 +24,41 @@ _FIGURES = (
     ("median", "Dashes in the plot; what half of the tokens stay below."),
     ("floor", "The time per token that this machine's memory demands: all weights are read for each token."),
     ("disturbed", "Took at least 1.5 times the usual for a known cause, or twice; f4 says why."),
+    (
+        "KLD",
+        "Kullback-Leibler divergence of a compared model's distribution from the reference's on the same text, nats.",
+    ),
     ("elapsed", "Time since the engine took the request."),
     ("seed", "With the same seed, settings and prompt the answer is the same."),
 )
 
 
-def help_table() -> Table:
+Section = tuple[str, Sequence[tuple[str, str]], str]
+"""Heading, entries and a remark below them."""
+
+
+def key_entries(keys: Sequence[Key]) -> list[tuple[str, str]]:
+    """Return what each key is called and does."""
+    return [(f"{key.display}  {letter_display(key)}" if key.letter else key.display, key.help) for key in keys]
+
+
+def scope_sections(keys: Sequence[Key]) -> list[Section]:
+    """Return the help for a scope on which these keys work."""
+    asks = keys is KEYS
+    return [
+        ("Keys", key_entries(keys), "A single letter works while the prompt box has no focus (tab)." if asks else ""),
+        *([("In the prompt box", BOX_KEYS, "")] if asks else []),
+        ("In the conversation and the tokens", READING_KEYS if asks else READING_KEYS[:-1], ""),
+        ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),
+    ]
+
+
+def help_table(sections: Sequence[Section]) -> Table:
     """Return the whole text in two columns."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(ratio=1)
-    keys = [(f"{key.display}  {letter_display(key)}" if key.letter else key.display, key.help) for key in KEYS]
-    for heading, entries, remark in (
-        ("Keys", keys, "A single letter works while the prompt box has no focus (tab)."),
-        ("In the prompt box", BOX_KEYS, ""),
-        ("In the conversation and the tokens", READING_KEYS, ""),
-        ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),
-    ):
+    for heading, entries, remark in sections:
         if table.rows:
             table.add_row()
         table.add_row("", Text(heading, style="bold underline"))
@@ -71,7 +90,11 @@ class HelpScreen(ModalScreen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,question_mark,q", "dismiss", "Close", show=False)]
 
+    def __init__(self, sections: Sequence[Section]) -> None:
+        super().__init__()
+        self._sections = sections
+
     def compose(self) -> ComposeResult:
         """Show one scrollable text."""
         with VerticalScroll():
-            yield Static(help_table(), markup=False)
+            yield Static(help_table(self._sections), markup=False)

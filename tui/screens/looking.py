@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from ..engine_link import EngineLink
+from ..engine_link import BackendLink
 from ..session import Session
 from .face import Face
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from .reading import Reading
+    from .tokens_view import TokensView
 
     _Base = Screen[None]
 else:
@@ -21,24 +21,24 @@ class Looking(_Base):
 
     session: Session
     _face: Face
-    _link: EngineLink
+    _link: BackendLink
 
     def action_lens(self) -> None:
         """Tint and tell the tokens by something else."""
         if (reading := self._face.reading) is not None:
-            reading.look_through(reading.lens.following)
+            reading.look_through(reading.lens.following())
             self._ask_for_facts(reading)
 
     def action_inspect(self) -> None:
         """Show one token in full, and walk from token to token; or no longer."""
-        if (reading := self._face.reading) is not None:
-            reading.inspect(not reading.inspecting)
-            self.set_class(reading.inspecting, "-inspects")
-            if reading.inspecting:
-                (reading.conversation if reading.conversation.display else reading.tokens).focus()
-            self._ask_for_facts(reading)
+        if (view := self._face.view) is not None:
+            view.inspect(not view.inspecting)
+            self.set_class(view.inspecting, "-inspects")
+            if view.inspecting:
+                view.take_focus()
+            self._ask_for_facts(view)
 
-    def _ask_for_facts(self, reading: "Reading") -> None:
+    def _ask_for_facts(self, reading: "TokensView") -> None:
         if reading.needs_facts != self.session.probabilities:
             self.session.probabilities = reading.needs_facts
             self._link.probabilities(reading.needs_facts)

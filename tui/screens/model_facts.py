@@ -5,13 +5,12 @@ from textual.content import Content
 from ...backends.fit import Fit, estimate
 from ...backends.requests import EngineSettings
 from ...backends.text import visible
+from ...metrics import numbers
 from ...models.candidates import Candidate
 from ...models.discovery import Found
 from ...models.errors import ModelError, shown
 from ...models.facts import ModelFile
 from ...models.recipes import with_origin
-from ...models.sizes import size
-from .. import numbers
 from ..widgets.model_list import Line
 
 _UNREAD = "…"
@@ -29,7 +28,7 @@ def line_of(key: int, entry: Candidate | Found, *, in_use: bool = False) -> Line
     cells = (
         f"{model.name} (in use)" if in_use else model.name,
         with_origin(model.quantization, model.requantized_from),
-        size(model.bytes),
+        numbers.size(model.bytes),
         numbers.count(model.trained_context),
         model.architecture,
         entry.source,
@@ -82,7 +81,7 @@ def _facts(model: ModelFile) -> list[Content]:
         with_origin(model.quantization, model.requantized_from),
         f"{numbers.short_count(model.parameters)} parameters",
         f"{model.layers:,} layers",
-        f"{size(model.bytes)}" + (f" in {len(model.shards)} files" if len(model.shards) > 1 else ""),
+        f"{numbers.size(model.bytes)}" + (f" in {len(model.shards)} files" if len(model.shards) > 1 else ""),
     ]
     if model.experts is not None:
         facts.append(f"{model.experts_used or '?'} of {model.experts} experts")
@@ -115,17 +114,17 @@ def _fit(model: ModelFile, settings: EngineSettings, free: int, *, gpu_unknown: 
 
 def fit_text(fit: Fit) -> str:
     """Return in words whether there is room."""
-    free = size(fit.free)
+    free = numbers.size(fit.free)
     if fit.problem:
         return f"does not fit: {fit.problem}"
     if fit.fits:
-        return f"needs about {size(fit.needed)} of {free} free: fits"
-    return f"does not fit: needs about {size(fit.needed)}, and {free} are free"
+        return f"needs about {numbers.size(fit.needed)} of {free} free: fits"
+    return f"does not fit: needs about {numbers.size(fit.needed)}, and {free} are free"
 
 
 def fit_parts(fit: Fit) -> str:
     """Return what the need is made of."""
     return (
-        f"weights {size(fit.weights)} + KV cache {size(fit.cache)} for {fit.context:,} tokens"
-        f" + computing {size(fit.compute)}"
+        f"weights {numbers.size(fit.weights)} + KV cache {numbers.size(fit.cache)} for {fit.context:,} tokens"
+        f" + computing {numbers.size(fit.compute)}"
     )

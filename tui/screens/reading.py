@@ -2,59 +2,45 @@
 
 from collections.abc import Sequence
 
-from textual import on
-from textual.app import ComposeResult
-from textual.containers import Container, Vertical
 from textual.content import Content
 
 from ...metrics.run import Run
 from ..conversation.fragment import Fragment
 from ..conversation.legend import Computed, legend
 from ..conversation.marks import marks_of
-from ..conversation.view import Conversation
 from ..lens import Lens
-from ..session import Piece
+from ..session import Session
 from ..token_table import TokenTable
-from ..widgets.inspector import Inspector
-from ..widgets.kept import KeptDrawing
+from ..transcript import Piece
+from ..widgets.cells import Row
+from ..widgets.inspector import NOT_COMPUTED, Inspector
+from ..widgets.newest_token import newest_row
+from .tokens_view import TokensView
 from .wording import thinking_words
 
 
-class Reading(KeptDrawing, Container):
-    """One run seen in several ways: all show it through the same lens and look at the same token."""
+class Reading(TokensView):
+    """One run."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.conversation = Conversation()
-        self.tokens = TokenTable()
-        self.inspector = Inspector()
-        self.lens = Lens.TIME
-        self.inspecting = False
+    tokens: TokenTable
+    inspector: Inspector
+
+    def __init__(self, missing: str = NOT_COMPUTED) -> None:
+        """``missing``: what the inspector says where there are no probability facts."""
+        super().__init__(TokenTable(), Inspector(missing), Lens.TIME)
         self._run: Run | None = None
-        self._looked_at: int | None = None
-        """Index of the token that the reader went to; ``None`` while the newest is followed."""
         self._judged = False
-
-    def compose(self) -> ComposeResult:
-        """Put the text first, and what explains it beside or below."""
-        yield self.conversation
-        with Vertical(id="details"):
-            yield self.tokens
-            yield self.inspector
+        self.break_at: tuple[int, str] | None = None
+        """(index of a token, words): the words are to stand before the text of that token."""
 
     @property
-    def follows(self) -> bool:
-        """Whether new text is seen as it comes."""
-        return self.conversation.display and self.conversation.following
-
-    @property
-    def lines_painted(self) -> int:
-        """Lines of text painted so far."""
-        return self.conversation.lines_painted
+    def token_count(self) -> int:
+        """See ``TokensView``."""
+        return 0 if self._run is None else self._run.token_count
 
     @property
     def needs_facts(self) -> bool:
-        """Whether something on the screen needs probability facts."""
+        """See ``TokensView``."""
         return self.inspecting or self.lens.needs_facts
 
     def append(self, pieces: Sequence[Piece], run: Run | None) -> None:
@@ -63,9 +49,15 @@ class Reading(KeptDrawing, Container):
             return
         first = max(min(piece.index for piece in pieces) - 1, 0)
         marks = [] if run is None else marks_of(run, first).tolist()
-        self.conversation.append(
+        fragments = [
             Fragment(piece.index, piece.text, _at(marks, piece.index - 1 - first), piece.thinking) for piece in pieces
-        )
+        ]
+        if self.break_at is not None and fragments[-1].index >= self.break_at[0]:
+            (token, words), self.break_at = self.break_at, None
+            self.conversation.append(fragment for fragment in fragments if fragment.index < token)
+            self.conversation.interrupt(words)
+            fragments = [fragment for fragment in fragments if fragment.index >= token]
+        self.conversation.append(fragments)
 
     def draw(self, run: Run | None) -> None:
         """Bring everything up to date with the run."""
@@ -87,62 +79,20 @@ class Reading(KeptDrawing, Container):
             self._show_token()
 
     def legend(self, room: int) -> Content:
-        """Return what the tints mean, in at most ``room`` cells."""
+        """See ``TokensView``."""
         return legend(self.lens, room, Computed.of(self._run))
 
-    def look_through(self, lens: Lens) -> None:
-        """Tint and tell the tokens by something else."""
-        self.lens = self.conversation.lens = self.tokens.lens = lens
+    def newest_row(self, session: Session) -> Row:
+        """Return number and text of the newest token, and what the lens tells of it."""
+        return newest_row(session, self.lens)
 
-    def inspect(self, on: bool) -> None:
-        """Show one token in full and let the arrow keys walk from token to token, or no longer."""
-        self.inspecting = self.conversation.walking = on
-        if on:
-            self._looked_at = self.tokens.cursor_index
-            self._show_token()
-        else:
-            self.conversation.inspect(None)
+    def tokens_shown(self) -> None:
+        """See ``TokensView``."""
+        self.tokens.show(self._run)
+        super().tokens_shown()
 
-    def tokens_shown(self, run: Run | None) -> None:
-        """The table has just come into view."""
-        self.tokens.show(run)
-        if self._looked_at is not None:
-            self.tokens.look_at(self._looked_at)
-
-    # One token for all of them
-
-    @on(Conversation.Stepped)
-    def _stepped(self, message: Conversation.Stepped) -> None:
-        newest = 0 if self._run is None else self._run.token_count
-        at = newest if self._looked_at is None else self._looked_at
-        if newest:
-            self._go_to(min(max(at + message.step, 1), newest))
-
-    @on(Conversation.Picked)
-    def _picked(self, message: Conversation.Picked) -> None:
-        self._go_to(message.index)
-
-    @on(TokenTable.Highlighted)
-    def _highlighted(self, message: TokenTable.Highlighted) -> None:
-        self._looked_at = message.index
-        if self.inspecting:
-            self._show_token()
-
-    def _go_to(self, index: int | None) -> None:
-        self._look_at(index)
-        self.tokens.look_at(index)
-
-    def _look_at(self, index: int | None) -> None:
-        self._looked_at = index
-        if self.inspecting:
-            self._show_token()
-
-    def _show_token(self) -> None:
-        run = self._run
-        newest = None if run is None else run.token_count or None
-        index = newest if self._looked_at is None or newest is None else min(self._looked_at, newest)
-        self.inspector.show(run, index)
-        self.conversation.inspect(index, hold=self._looked_at is not None)
+    def _inspect(self, index: int | None) -> None:
+        self.inspector.show(self._run, index)
 
 
 def _at(marks: Sequence[int], position: int) -> int:

@@ -2,8 +2,8 @@
 
 import os
 import time
+from typing import Protocol
 
-from ..engine_link import EngineLink
 from ..frame_pace import FRAMES_PER_SECOND, FramePace, tempo
 from ..options import ScopeOptions
 from ..output import Traffic
@@ -26,11 +26,18 @@ SWITCHED_ON = "Low bandwidth: the screen draws less often and sends less, with a
 SWITCHED_OFF = "The screen draws as often as usual again."
 
 
+class Engines(Protocol):
+    """What generates, as far as its cost is shown."""
+
+    def engine_cpu_ns(self) -> int | None:
+        """Return the processor time so far, ns; None where it is not known."""
+
+
 class Watching:
     """Low bandwidth is a tempo of its own; over SSH it is chosen where the first frames are late, unless flags say
     otherwise."""
 
-    def __init__(self, options: ScopeOptions, traffic: Traffic, link: EngineLink) -> None:
+    def __init__(self, options: ScopeOptions, traffic: Traffic, link: Engines) -> None:
         self._options = options
         self.low_bandwidth = options.low_bandwidth
         self.pace = FramePace(tempo(options.fps, low_bandwidth=options.low_bandwidth), traffic)

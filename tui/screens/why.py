@@ -11,8 +11,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from ...models.sizes import size
-from .. import numbers
+from ...metrics import numbers
 from ..session import Session
 
 if TYPE_CHECKING:
@@ -44,14 +43,14 @@ def why_table(session: Session) -> Table:
         table.add_row(fact.label, _value(fact), Text(fact.note))
     table.add_row()
     if known is not None:
-        table.add_row("memory", f"{known.bytes_per_second / 1e9:.1f} GB/s", Text("measured on this machine"))
+        table.add_row("memory", numbers.bandwidth(known.bytes_per_second), Text("measured on this machine"))
         use = bandwidth_use(run, known)
         said = verdict(use)
         disturbance = run.disturbance
         if disturbance is not None and not disturbance.quotable:
             said = "Others disturbed this run: what sets the pace of an undisturbed one cannot be told from it."
         if use is not None and said is not None:
-            table.add_row("in use", f"{use:.0%}", Text(said))
+            table.add_row("in use", numbers.whole_percent(use), Text(said))
     elif floor is not None and not isinstance(floor, MemoryFloor):
         table.add_row("floor", numbers.MISSING, Text(floor.value))
     return table
@@ -66,7 +65,7 @@ def _value(fact: "Fact") -> str:
         case "times":
             return numbers.times(fact.value)
         case "bytes":
-            return size(round(fact.value))
+            return numbers.size(round(fact.value))
         case "ns":
             return numbers.milliseconds(fact.value)
         case _:

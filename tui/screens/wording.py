@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from ...backends.events import Failed, Finished
-from .. import numbers
+from ...metrics import numbers
 from ..options import ScopeOptions
 from ..session import Phase, Session
 
@@ -12,23 +12,24 @@ if TYPE_CHECKING:
     from ...metrics.run import Run
 
 
-def answer_note(ended: Finished | Failed, tokens: int) -> str:
-    """Return what stands under an answer; nothing where the model itself ended it."""
+def answer_note(ended: Finished | Failed, tokens: int, *, recorded: bool = False) -> str:
+    """Return what stands under an answer; nothing where the model itself ended it.
+
+    ``recorded``: nothing can be done about it any more.
+    """
     if isinstance(ended, Failed):
-        return "failed before the first token" if tokens == 0 else f"failed after {_tokens(tokens)}"
+        return "failed before the first token" if tokens == 0 else f"failed after {numbers.counted(tokens, 'token')}"
     if ended.reason == "stop":
         return ""
     if ended.reason == "length":
-        return f"cut off at the limit of {_tokens(tokens)}"
+        return f"cut off at the limit of {numbers.counted(tokens, 'token')}"
     if ended.reason == "context":
-        return f"cut off after {_tokens(tokens)}: the context is full; ^l begins anew"
+        return f"cut off after {numbers.counted(tokens, 'token')}: the context is full" + (
+            "" if recorded else "; ^l begins anew"
+        )
     if tokens == 0:
-        return "stopped before the first token; the next turn goes on without this one"
-    return f"stopped after {_tokens(tokens)}"
-
-
-def _tokens(number: int) -> str:
-    return f"{number:,} token{'' if number == 1 else 's'}"
+        return "stopped before the first token" + ("" if recorded else "; the next turn goes on without this one")
+    return f"stopped after {numbers.counted(tokens, 'token')}"
 
 
 def ready_notes(session: Session, *, raw: bool) -> Iterator[tuple[str, Literal["information", "warning"]]]:
@@ -50,7 +51,7 @@ def thinking_words(run: "Run") -> str:
     """Return how long a run has thought: ``thought for 2.3 s · 143 tokens``; ``thinking for …`` while it does."""
     going_on = run.end is None and bool(run.thinking[-1])
     verb = "thinking" if going_on else "thought"
-    return f"{verb} for {numbers.seconds(run.thinking_ns)} · {_tokens(run.thinking_tokens)}"
+    return f"{verb} for {numbers.seconds(run.thinking_ns)} · {numbers.counted(run.thinking_tokens, 'token')}"
 
 
 def failure_hint(session: Session) -> str:

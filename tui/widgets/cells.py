@@ -26,6 +26,13 @@ _ROLES: dict[str, tuple[str, float, bool]] = {
     "warn": ("text-warning", 1.0, True),
     "bad": ("text-error", 1.0, True),
     "track": ("foreground", 0.35, False),
+    # One colour for each of several models; none of them is told by its colour alone.
+    "lane1": ("text-primary", 1.0, True),
+    "lane2": ("text-warning", 1.0, True),
+    "lane3": ("text-success", 1.0, True),
+    "lane4": ("text-error", 1.0, True),
+    "lane5": ("foreground", 1.0, True),
+    "lane6": ("foreground", 0.65, True),
 }
 
 
@@ -45,6 +52,17 @@ def spread(left: Row, right: Row, width: int) -> Row:
     """Put one row at the left edge and one at the right; ``right`` goes when there is no room for both."""
     gap = width - row_width(left) - row_width(right)
     return (*left, (" " * gap, ""), *right) if gap >= 1 else left
+
+
+def side_by_side(left: Sequence[Row], right: Sequence[Row], column: int) -> list[Row]:
+    """Put two blocks beside each other; the right one begins at ``column``."""
+    rows: list[Row] = []
+    for number in range(max(len(left), len(right))):
+        row = left[number] if number < len(left) else ()
+        other = right[number] if number < len(right) else ()
+        pad = " " * (column - row_width(row)) if other else ""
+        rows.append((*row, (pad, ""), *other))
+    return rows
 
 
 class Cells(KeptDrawing, Widget):

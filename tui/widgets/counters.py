@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .. import numbers
+from ...metrics import numbers
 from ..session import Session
 from .cells import Cells, Row
 

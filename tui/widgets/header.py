@@ -2,9 +2,8 @@
 
 from ...backends.events import ModelReady
 from ...backends.text import visible
+from ...metrics import numbers
 from ...models.recipes import with_origin
-from ...models.sizes import size
-from .. import numbers
 from .cells import Cells, Row, clip, row_width
 
 _GAUGE_CELLS = 10
@@ -16,7 +15,7 @@ def model_facts(model: ModelReady, raw: bool) -> list[str]:
     devices = ", ".join(model.devices) or "CPU"
     facts = [
         with_origin(model.quantization, model.requantized_from),
-        size(model.bytes),
+        numbers.size(model.bytes),
         f"{devices}, {model.threads} thread{'' if model.threads == 1 else 's'}",
     ]
     if model.gpu_layers:

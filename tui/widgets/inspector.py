@@ -4,12 +4,12 @@ import math
 import textwrap
 from collections.abc import Sequence
 
-from ...backends.token_facts import Alternative, Scheduling
+from ...backends.token_facts import Alternative, Probability, Scheduling
+from ...metrics import numbers
 from ...metrics.run import Run
-from .. import numbers
-from ..inspection import Inspection, inspect_token
+from ..inspection import Inspection, bits, inspect_token
 from ..token_text import fitted, hexadecimal, token_sign
-from .cells import Cells, Row, clip, row_width
+from .cells import Cells, Row, clip, side_by_side
 
 NOT_COMPUTED = "not computed; f3 or an open inspector computes them from the next token on"
 
@@ -21,24 +21,21 @@ _PERCENT_CELLS = 8
 _PIECE_CELLS = 14
 
 
-def inspector_rows(token: Inspection | None, width: int, height: int) -> list[Row]:
-    """Return at most ``height`` lines about a token: facts and alternatives side by side where there is room."""
+def inspector_rows(token: Inspection | None, width: int, height: int, missing: str = NOT_COMPUTED) -> list[Row]:
+    """Return at most ``height`` lines about a token: facts and alternatives side by side where there is room.
+
+    ``missing``: what is said where there are no probability facts.
+    """
     if token is None:
         return [(("no token yet", "dim"),)]
     if width < _SIDE_BY_SIDE:
         facts = [_title(token, width), *_facts(token, width), *_bytes(token, width, "bytes")]
-        return [*facts, (), *_likely(token, width)][:height]
+        return [*facts, (), *_likely(token, width, missing)][:height]
     left = int(width * _LEFT_SHARE)
     right = width - left - _GAP_CELLS
     facts = [_title(token, left), *_facts(token, left)]
-    beside = [*_likely(token, right), *_bytes(token, right, "")]
-    rows: list[Row] = []
-    for number in range(min(max(len(facts), len(beside)), height)):
-        row = facts[number] if number < len(facts) else ()
-        other = beside[number] if number < len(beside) else ()
-        pad = " " * (left + _GAP_CELLS - row_width(row)) if other else ""
-        rows.append((*row, (pad, ""), *other))
-    return rows
+    beside = [*_likely(token, right, missing), *_bytes(token, right, "")]
+    return side_by_side(facts, beside, left + _GAP_CELLS)[:height]
 
 
 def _facts(token: Inspection, width: int) -> list[Row]:
@@ -79,25 +76,21 @@ def _title(token: Inspection, width: int) -> Row:
 def _split(token: Inspection) -> str:
     cost = None if token.probability is None else token.probability.cost_ns
     parts = [
-        f"decode {_ms(token.decode_ns)}",
-        f"sample {_ms(token.sample_ns)}",
-        *([] if cost is None else [f"chances {_ms(cost)}"]),
-        f"rest {_ms(token.rest_ns)}",
+        f"decode {numbers.bare_milliseconds(token.decode_ns)}",
+        f"sample {numbers.bare_milliseconds(token.sample_ns)}",
+        *([] if cost is None else [f"chances {numbers.bare_milliseconds(cost)}"]),
+        f"rest {numbers.bare_milliseconds(token.rest_ns)}",
     ]
     return " · ".join(parts) + " ms"
-
-
-def _ms(ns: int | None) -> str:
-    return numbers.MISSING if ns is None else f"{ns / 1e6:,.1f}"
 
 
 def _system(token: Inspection) -> str:
     facts = token.facts
     parts = [
         _counted(facts.involuntary_switches, "pre-emption"),
-        f"waited {_ms(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
+        f"waited {numbers.bare_milliseconds(facts.wait_ns)} ms" if facts.wait_ns is not None else "",
         *_faults(facts),
-        f"cpu {_ms(facts.cpu_ns)} ms" if facts.cpu_ns is not None else "",
+        f"cpu {numbers.bare_milliseconds(facts.cpu_ns)} ms" if facts.cpu_ns is not None else "",
         _counted(facts.voluntary_switches, "sleep") if facts.voluntary_switches else "",
     ]
     return " · ".join(part for part in parts if part) or numbers.MISSING
@@ -110,19 +103,23 @@ def _faults(facts: Scheduling) -> list[str]:
 
 
 def _counted(number: int | None, what: str) -> str:
-    return "" if number is None else f"{number:,} {what}{'' if number == 1 else 's'}"
+    return "" if number is None else numbers.counted(number, what)
 
 
-def _likely(token: Inspection, width: int) -> list[Row]:
-    """The lines on the probability of the token, and of what could have come instead."""
-    facts, chance, entropy = token.probability, token.chance, token.entropy_bits
-    if facts is None or chance is None or entropy is None:
-        lines = textwrap.wrap(f"probability, rank, entropy: {numbers.MISSING} {NOT_COMPUTED}", max(width, 8))
+def _likely(token: Inspection, width: int, missing: str) -> list[Row]:
+    if token.probability is None:
+        lines = textwrap.wrap(f"probability, rank, entropy: {numbers.MISSING} {missing}", max(width, 8))
         return [((line, "dim"),) for line in lines]
-    words = f"{numbers.percent(chance)} · rank {facts.rank:,} · entropy {entropy:.1f} bits"
+    return likely_rows(token.probability, token.id, width)
+
+
+def likely_rows(facts: Probability, id: int, width: int) -> list[Row]:
+    """Return the lines on the probability of the token ``id``, and of what could have come instead."""
+    chance, entropy = numbers.percent(math.exp(facts.logprob)), bits(facts.entropy_nats)
+    words = f"{chance} · rank {facts.rank:,} · entropy {numbers.entropy(entropy)}"
     if len(words) > width:
         words = words.replace("entropy ", "")
-    return [((clip(words, width), "strong"),), *(_alternative(one, token.id, width) for one in facts.top)]
+    return [((clip(words, width), "strong"),), *(_alternative(one, id, width) for one in facts.top)]
 
 
 def _alternative(alternative: Alternative, chosen: int, width: int) -> Row:
@@ -147,8 +144,13 @@ class Inspector(Cells):
     Inspector { padding: 0 1; background: $surface; }
     """
 
+    def __init__(self, missing: str) -> None:
+        """``missing``: what is said where there are no probability facts."""
+        super().__init__()
+        self._missing = missing
+
     def show(self, run: Run | None, index: int | None) -> None:
         """Draw the token ``index`` (from 1) of a run; ``None``: there is none."""
         token = None if run is None or index is None else inspect_token(run, index)
         width, height = self.content_size
-        self.show_rows(inspector_rows(token, width, height))
+        self.show_rows(inspector_rows(token, width, height, self._missing))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .. import numbers
+from ...metrics import numbers
 from ..plotting.axis import Axis, robust_ceiling
 from .cells import Row, row_width, spread
 from .picture import COLUMNS_AT_LEAST, LABEL_CELLS, Mark, columns_in, picture
@@ -66,7 +66,7 @@ def _title(
         use = bandwidth_use(run, floor)
         parts.append(((text, "good"),))
         if use is not None and width >= 110:
-            parts.append(((f"{use:.0%} of the memory's bandwidth in use", "dim"),))
+            parts.append(((f"{numbers.whole_percent(use)} of the memory's bandwidth in use", "dim"),))
     title = "time per token, ms" if width >= (110 if disturbed else 60) else "ms"
     left: Row = ((f"{'':{LABEL_CELLS}} {title}", "dim"),)
     if disturbed and width >= 60:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ...backends.text import visible
-from .. import numbers
+from ...metrics import numbers
 from ..lens import Lens
 from ..session import Session
 from .cells import Cells, Row, clip, row_width
@@ -50,7 +50,7 @@ def _told(run: "Run", lens: Lens) -> tuple[str, int]:
     told = {
         Lens.TIME: numbers.milliseconds(token.gap_ns),
         Lens.PROBABILITY: numbers.percent(token.chance),
-        Lens.ENTROPY: numbers.MISSING if token.entropy_bits is None else f"{token.entropy_bits:.1f} bits",
+        Lens.ENTROPY: numbers.entropy(token.entropy_bits),
     }
     return told[lens], degree(int(marks_of(run, run.token_count - 1)[0]), lens)
 
@@ -62,9 +62,8 @@ class NewestToken(Cells):
     NewestToken { padding: 0 1; }
     """
 
-    def show(self, session: Session, lens: Lens) -> None:
-        """Draw the newest token through a lens."""
+    def show(self, row: Row) -> None:
+        """Draw a row such as ``newest_row``; where it is too long, without its first part."""
         width = self.content_size.width
-        row = newest_row(session, lens)
         fits = row_width(row) <= width
         self.show_rows([((" " * (width - row_width(row)), ""), *row) if fits else row[1:]])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import assert_never
 
 from ...backends.events import Finished
-from .. import numbers
+from ...metrics import numbers
 from ..session import Phase, Session
 from .cells import Cells, Row, clip
 
@@ -149,7 +149,7 @@ def _outcome(session: Session, width: int) -> list[str]:
     reason = _ENDINGS[end.reason] if isinstance(end, Finished) and end.reason != "cancelled" else ""
     if run.token_count == 0:
         return [f"{reason} before the first token".lstrip()]
-    parts = [f"{run.token_count:,} token{'' if run.token_count == 1 else 's'} in {numbers.seconds(run.e2e_ns)}"]
+    parts = [f"{numbers.counted(run.token_count, 'token')} in {numbers.seconds(run.e2e_ns)}"]
     disturbance = run.disturbance
     if disturbance is not None and disturbance.disturbed:
         lost = disturbance.sentence if width >= 100 else f"{disturbance.disturbed:,} disturbed"

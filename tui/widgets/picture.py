@@ -50,8 +50,7 @@ def picture(
     dashes = _dashes(marks, columns, len(lines), top)
     rows: list[Row] = []
     for number, line in enumerate(lines):
-        at_an_end = number in (0, len(lines) - 1)
-        axis: Row = ((_label(number, len(lines), top), "dim"), ("┤" if at_an_end else "│", "track"))
+        axis = axis_cells(number, len(lines), top)
         if number == 0 and cut:
             line = "".join("▲" if column in cut else character for column, character in enumerate(line))
         if number == 0 and flags:
@@ -70,6 +69,12 @@ def _dashes(marks: Sequence[Mark], columns: int, height: int, top: float) -> lis
             if place is not None:
                 dashes[place[0]].setdefault(column, (place[1], mark.role))
     return dashes
+
+
+def axis_cells(number: int, height: int, top: float) -> Row:
+    """Return the axis, from 0 to ``top``, in one of ``height`` lines; line 0 is the highest."""
+    at_an_end = number in (0, height - 1)
+    return ((_label(number, height, top), "dim"), ("┤" if at_an_end else "│", "track"))
 
 
 def _label(number: int, height: int, top: float) -> str:

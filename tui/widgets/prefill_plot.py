@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from .. import numbers
+from ...metrics import numbers
 from ..plotting.axis import Axis
 from .cells import Row, spread
 from .picture import COLUMNS_AT_LEAST, LABEL_CELLS, Mark, columns_in, picture

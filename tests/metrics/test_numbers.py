@@ -1,6 +1,6 @@
 import pytest
 
-from decodescope.tui import numbers
+from decodescope.metrics import numbers
 
 
 @pytest.mark.parametrize(

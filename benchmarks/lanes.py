@@ -1,0 +1,103 @@
+"""A lane of a comparison beside the same run alone, on four quantizations of the demo model."""
+
+import os
+import select
+import statistics
+import time
+from pathlib import Path
+
+from decodescope.backends.contract import Backend
+from decodescope.backends.events import Failed, ModelReady, Quantized
+from decodescope.backends.launch import launch
+from decodescope.backends.quantizing import start_quantizing
+from decodescope.backends.requests import EngineSettings, Request, Sampling
+from decodescope.comparison.plan import ComparisonPlan, LanePlan
+from decodescope.comparison.runner import Comparison, Stage
+from decodescope.models.demo import demo_path
+from decodescope.models.facts import ModelFile, read_model
+
+from . import PROMPT, THREADS
+from .engine_speed import FRAME_SECONDS, collect, decode_ns, generate
+from .figures import Figure
+
+TYPES = ("Q8_0", "Q4_0", "Q2_K")
+TOKENS = 128
+PAIRS = 6
+SETTINGS = EngineSettings(threads=THREADS, context=2048)
+
+
+def lane_against_alone() -> list[Figure]:
+    """Decode of every lane of a one-at-a-time comparison, all four loaded, against an engine that is alone."""
+    models = [read_model(demo_path()), *(quantized(kind) for kind in TYPES)]
+    ratios, lanes_ns, alone_ns = [], [], []
+    for number in range(PAIRS):
+        # The order within a pair alternates, so that neither always comes second.
+        if number % 2:
+            alone = [decode_alone(model) for model in models]
+            lanes = decode_compared(models)
+        else:
+            lanes = decode_compared(models)
+            alone = [decode_alone(model) for model in models]
+        ratios += [first / second for first, second in zip(alone, lanes, strict=True)]
+        lanes_ns += lanes
+        alone_ns += alone
+    ratio = statistics.median(ratios)
+    rates = [(TOKENS - 1) * 1e9 / statistics.median(times) for times in (lanes_ns, alone_ns)]
+    return [
+        Figure(
+            "decode, lane of a comparison of four / the same run alone",
+            f"{ratio:.3f}",
+            "≥ 0.98",
+            ratio >= 0.98,
+            f"{rates[0]:.1f} and {rates[1]:.1f} tok/s, {len(ratios)} pairs",
+        )
+    ]
+
+
+def quantized(kind: str) -> ModelFile:
+    """Return the demo model in another type, made if need be."""
+    making = start_quantizing(read_model(demo_path()), kind)
+    try:
+        while not making.closed:
+            for event in making.receive(None):
+                if isinstance(event, Failed):
+                    raise RuntimeError(f"{event.what} {event.reason}")
+                if isinstance(event, Quantized):
+                    return read_model(Path(os.fsdecode(event.path)))
+    finally:
+        making.close()
+    raise RuntimeError("nothing was made")
+
+
+def decode_alone(model: ModelFile) -> float:
+    """From the first to the last token of the second run of an engine that is launched for it, ns."""
+    backend: Backend = launch(model, SETTINGS)
+    try:
+        collect(backend, ModelReady)
+        generate(backend, PROMPT, TOKENS)
+        return decode_ns(generate(backend, PROMPT, TOKENS))
+    finally:
+        backend.close()
+
+
+def decode_compared(models: list[ModelFile]) -> list[float]:
+    """The same of each lane of a comparison: its second round, looked at once per frame as the screen does."""
+    plan = ComparisonPlan(
+        lanes=tuple(LanePlan(str(number), model) for number, model in enumerate(models)),
+        settings=SETTINGS,
+        request=Request(prompt=PROMPT, max_tokens=TOKENS, sampling=Sampling(temp=0, ignore_eos=True, seed=1)),
+        rounds=2,
+        quality=False,
+    )
+    comparison = Comparison(plan)
+    try:
+        comparison.start()
+        while comparison.stage not in (Stage.DONE, Stage.CANCELLED):
+            time.sleep(FRAME_SECONDS)
+            select.select(list(comparison.filenos()), [], [], 60)
+            comparison.receive()
+        if comparison.in_turn:
+            raise RuntimeError("there is not enough memory for four lanes")
+        return [decode_ns(lane.rounds[1].events) for lane in comparison.lanes]
+    finally:
+        comparison.close()

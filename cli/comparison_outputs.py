@@ -1,0 +1,103 @@
+"""The result of a comparison in the forms that are printed."""
+
+import json
+from enum import Enum, auto
+from typing import Any
+
+from ..backends.events import Finished, Token
+from ..backends.text import TextStream
+from ..comparison.export import as_json
+from ..comparison.formats import as_csv, as_markdown
+from ..comparison.lane import Lane, Round
+from ..comparison.results import Results
+from ..comparison.runner import Comparison
+from ..comparison.table import as_rows, columns
+from .columns import table
+from .comparison_plan import Asked
+from .options import valid_text
+from .streams import data_width
+
+
+class Form(Enum):
+    """How the result is printed."""
+
+    TABLE = auto()
+    JSON = auto()
+    CSV = auto()
+    MD = auto()
+
+
+def written(form: Form, comparison: Comparison, results: Results, asked: Asked) -> str:
+    """Return the result as text, its last line ended."""
+    match form:
+        case Form.JSON:
+            return json.dumps(_report(comparison, results, asked), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+        case Form.CSV:
+            return valid_text(as_csv(results))
+        case Form.MD:
+            return as_markdown(results, quality=_scored(results))
+        case Form.TABLE:
+            return _table(results)
+
+
+def _scored(results: Results) -> bool:
+    return any(row.perplexity is not None for row in results.rows)
+
+
+def _table(results: Results) -> str:
+    shown = columns(results, wide=True, quality=_scored(results))
+    right = [place for place, column in enumerate(shown) if column.right]
+    return "".join(f"{line}\n" for line in table(as_rows(results, shown, full=True), [0], data_width(), right))
+
+
+def _report(comparison: Comparison, results: Results, asked: Asked) -> dict[str, Any]:
+    report = as_json(results)
+    settings = asked.options.described()
+    del settings["model"]
+    settings["seed"] = comparison.plan.request.sampling.seed
+    report |= {
+        "stage": comparison.stage.name.lower(),
+        "rounds": comparison.rounds,
+        "together": comparison.plan.together,
+        "loaded_in_turn": comparison.in_turn,
+        "prompt": asked.prompt,
+        "settings": settings,
+    }
+    for described, lane in zip(report["lanes"], comparison.lanes, strict=True):
+        described |= _of_lane(lane)
+    return report
+
+
+def _of_lane(lane: Lane) -> dict[str, Any]:
+    model, made, failed = lane.model, lane.made, lane.failed
+    return {
+        "phase": lane.phase.name.lower(),
+        "model": None
+        if model is None
+        else {
+            "name": valid_text(model.name),
+            "file": valid_text(model.file),
+            "architecture": valid_text(model.architecture),
+            "parameters": model.parameters,
+            "context": model.context,
+            "threads": model.threads,
+            "gpu_layers": model.gpu_layers,
+            "devices": list(model.devices),
+        },
+        "made": None
+        if made is None
+        else {"from": made.source_quantization, "reused": made.reused, "fallbacks": list(made.fallbacks)},
+        "error": None if failed is None else {"what": failed.what, "reason": failed.reason, "remedy": failed.remedy},
+        "answers": [_answer(one) for one in lane.rounds],
+    }
+
+
+def _answer(one: Round) -> str:
+    stream = TextStream()
+    parts: list[tuple[int, str]] = []
+    for event in one.events:
+        if isinstance(event, Token):
+            parts += stream.feed(event)
+        elif isinstance(event, Finished):
+            parts += stream.finish(event)
+    return "".join(text for _, text in [*parts, *stream.flush()])

@@ -1,0 +1,164 @@
+"""The sentence below the table, and what has to be known with it."""
+
+from collections.abc import Mapping, Sequence
+
+from ..backends.text import visible
+from ..metrics import numbers
+from .figures import LaneResult, Ratio
+from .lane import Lane
+from .ratios import LEAST_RATIO, Standing, is_faster
+
+
+def verdict(rows: Sequence[LaneResult], standing: Standing | None, *, same_tokens: bool) -> str:
+    """Return who is faster and by how much, in one sentence with its figures.
+
+    ``standing``: of the ranked lanes, in characters where ``same_tokens`` is false; ``None`` below two of them.
+    """
+    names = {row.number: visible(row.label) for row in rows}
+    ranked = [row for row in rows if not row.unranked]
+    if standing is None:
+        return _below_two(rows, ranked, names)
+    measure = "as fast as" if same_tokens else "as many characters per second as"
+    leader, (closest, found) = names[standing.leader], standing.ahead_of[0]
+    if found is None:
+        return f"{leader} and {names[closest]} have no round in common, so that they cannot be compared."
+    if found.low is None:
+        return (
+            f"One round only: {leader} wrote {_ratios(standing, names, measure)};"
+            " whether that is more than chance takes more rounds to tell (--rounds 5)."
+        )
+    if standing.shown:
+        lead = (
+            f"{leader} writes"
+            if len(standing.ahead_of) == 1
+            else f"{leader} is the fastest of {len(ranked)}: it writes"
+        )
+        return f"{lead} {_ratios(standing, names, measure)}."
+    return _not_told_apart(standing, names, measure)
+
+
+def _below_two(rows: Sequence[LaneResult], ranked: Sequence[LaneResult], names: Mapping[int, str]) -> str:
+    if all(row.unranked == "no figures yet" for row in rows if row not in ranked):
+        return "No round of two lanes is over yet."
+    if not ranked:
+        reasons = ", ".join(f"{names[row.number]} ({row.unranked})" for row in rows)
+        return f"No lane can be ranked: {reasons}."
+    only = ranked[0]
+    rate = "" if only.decode_rate is None else f" It writes {numbers.rate(only.decode_rate.median)}."
+    return f"Only {names[only.number]} can be ranked, so there is nothing to compare.{rate}"
+
+
+def _ratios(standing: Standing, names: Mapping[int, str], measure: str) -> str:
+    """``1.21× as fast as Q8_0 (95 % interval 1.18 to 1.25)``; of several lanes the next one, and the reference."""
+    closest, found = standing.ahead_of[0]
+    text = f"{_with_interval(found)} {measure} {names[closest]}{_interval(found)}"
+    if len(standing.ahead_of) == 1:
+        return text
+    text = f"{_with_interval(found)} {measure} {names[closest]}, the next{_interval(found)}"
+    reference = dict(standing.ahead_of).get(0)
+    if closest == 0 or reference is None:
+        return text
+    return f"{text}, and {_with_interval(reference)} {measure} {names[0]}, the reference{_interval(reference)}"
+
+
+def _with_interval(found: Ratio | None) -> str:
+    return numbers.ratio(None if found is None else found.value)
+
+
+def _interval(found: Ratio | None) -> str:
+    if found is None or found.low is None:
+        return ""
+    return f" (95 % interval {numbers.interval(found.low, found.high)})"
+
+
+def _not_told_apart(standing: Standing, names: Mapping[int, str], measure: str) -> str:
+    leader = names[standing.leader]
+    alike = [(names[number], found) for number, found in standing.ahead_of if not is_faster(found)]
+    slower = [names[number] for number, found in standing.ahead_of if is_faster(found)]
+    closest, found = alike[0]
+    figures = f"{_with_interval(found)}{_interval(found)}"
+    if found is not None and found.shown and found.value < LEAST_RATIO:
+        text = f"No difference to speak of between {leader} and {closest}: {figures}"
+    elif len(alike) == 1:
+        text = f"No difference shown between {leader} and {closest}: {figures}"
+    else:
+        text = f"No difference shown between {_listed([leader, *(name for name, _ in alike)])}"
+        text += f": {leader} against {closest} {figures}"
+    if slower:
+        text += f"; shown to be slower than {leader}: {_listed(slower)}"
+    return text + ("" if measure == "as fast as" else ", in characters per second") + "."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def notes(lanes: Sequence[Lane], rows: Sequence[LaneResult], *, together: bool, same_tokens: bool) -> tuple[str, ...]:
+    """Return what has to be known with the figures, the gravest first; names are safe to draw."""
+    said: list[str] = []
+    said += [_failure(lane) for lane in lanes if lane.failed is not None]
+    if lanes and lanes[0].failed is not None:
+        said.append(f"The reference, {visible(lanes[0].plan.label)}, failed: there are no ratios to it.")
+    if together and len(lanes) > 1:
+        said.append("All lanes ran at once and disturbed each other: the figures are not those of a lane alone.")
+    if not same_tokens:
+        said.append(
+            "The lanes do not read the same prompt tokens (another tokenizer or chat template): tokens are not alike,"
+            " so characters per second decide."
+        )
+    said += [line for row in rows for line in _of_rounds(row)]
+    said += _settings(lanes)
+    said += [
+        f"{visible(row.label)} was requantized from {visible(row.requantized_from)}: its quality is not that of a"
+        " quantization of the original weights."
+        for row in rows
+        if row.requantized_from
+    ]
+    said += [
+        f"{visible(lane.plan.label)} has {visible('; '.join(lane.made.fallbacks))}."
+        for lane in lanes
+        if lane.made is not None and lane.made.fallbacks
+    ]
+    said += [f"{visible(row.label)}: {visible(row.scores_note)}" for row in rows if row.scores_note]
+    return tuple(said)
+
+
+def _failure(lane: Lane) -> str:
+    assert lane.failed is not None
+    reason = lane.failed.reason.strip().splitlines()
+    return visible(" ".join([f"{lane.plan.label}: {lane.failed.what}", *reason[-1:]]))
+
+
+def _of_rounds(row: LaneResult) -> list[str]:
+    name = visible(row.label)
+    said = []
+    for why, what in (
+        ("cold", "cold (it waited for the disk, or for what only a first round waits for)"),
+        ("cached prompt", "not read as a whole: part of the prompt was cached"),
+    ):
+        found = [one.number for one in row.all_rounds if one.left_out == why]
+        if found:
+            said.append(f"{name}: {_rounds(found)} {'was' if len(found) == 1 else 'were'} {what}, and left out.")
+    if row.disturbed_rounds:
+        found = [one.number for one in row.all_rounds if one.disturbed and not one.left_out]
+        said.append(f"{name}: {_rounds(found)} disturbed, more than 5 % of the time lost.")
+    return said
+
+
+def _rounds(found: Sequence[int]) -> str:
+    return f"{'round' if len(found) == 1 else 'rounds'} {_listed([str(number) for number in found])}"
+
+
+def _settings(lanes: Sequence[Lane]) -> list[str]:
+    """What engines chose differently although they were asked for the same."""
+    models = [(lane.plan.label, lane.model) for lane in lanes if lane.model is not None]
+    said = []
+    for what, values in (
+        ("context", [f"{model.context:,} tokens" for _, model in models]),
+        ("threads", [f"{model.threads} and {model.threads_batch}" for _, model in models]),
+        ("devices", [", ".join(model.devices) for _, model in models]),
+    ):
+        if len(set(values)) > 1:
+            each = ", ".join(f"{label} {value}" for (label, _), value in zip(models, values, strict=True))
+            said.append(visible(f"The lanes differ in their {what}: {each}."))
+    return said

@@ -1,0 +1,107 @@
+"""All lanes replayed together on one clock, each from the moment at which its request was taken."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ...metrics.run import Run
+from .moment import Moment, length_ns
+from .transcript import Transcript
+
+SPEEDS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)
+_STEP = 0.05
+"""Of the whole race, for a step forward or back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One lane in the race."""
+
+    number: int
+    run: Run
+    transcript: Transcript
+    ranked: bool
+    """Whether its place is told: not of a cold, cached, cancelled or failed run."""
+
+    @property
+    def length(self) -> int:
+        """ns from its request to its last token."""
+        return length_ns(self.run)
+
+
+class Race:
+    """Owns a clock and no widget. ``clock`` returns ns; only differences matter."""
+
+    def __init__(self, number: int, entries: Sequence[Entry], clock: Callable[[], int] = time.perf_counter_ns) -> None:
+        """``number``: of the round that is replayed."""
+        self.number = number
+        self.entries = {entry.number: entry for entry in entries}
+        self.length = max((entry.length for entry in entries), default=0)
+        """ns until the last lane is done."""
+        self._clock = clock
+        self._position = 0.0
+        self._since: int | None = None
+        self._speed = SPEEDS.index(1.0)
+        order = sorted((entry for entry in entries if entry.ranked), key=lambda entry: entry.length)
+        self._places = {entry.number: 1 + sum(other.length < entry.length for other in order) for entry in order}
+
+    @property
+    def speed(self) -> float:
+        """How many times faster than it was."""
+        return SPEEDS[self._speed]
+
+    @property
+    def at(self) -> int:
+        """ns on the race's clock, at most ``length``."""
+        gone = 0.0 if self._since is None else (self._clock() - self._since) * self.speed
+        return min(int(self._position + gone), self.length)
+
+    @property
+    def over(self) -> bool:
+        """Whether all are done."""
+        return self.at >= self.length
+
+    @property
+    def playing(self) -> bool:
+        """Whether the clock runs."""
+        return self._since is not None and not self.over
+
+    def play(self) -> None:
+        """Let the clock run; from the start once all were done."""
+        if self.over:
+            self._position = 0.0
+        else:
+            self._position = float(self.at)
+        self._since = self._clock()
+
+    def pause(self) -> None:
+        """Stop the clock."""
+        self._position, self._since = float(self.at), None
+
+    def again(self) -> None:
+        """Begin anew."""
+        self._position, self._since = 0.0, self._clock()
+
+    def change_speed(self, step: int) -> None:
+        """Go faster (1) or slower (-1), from here on."""
+        self._position = float(self.at)
+        if self._since is not None:
+            self._since = self._clock()
+        self._speed = min(max(self._speed + step, 0), len(SPEEDS) - 1)
+
+    def seek(self, steps: int) -> None:
+        """Go forward or back by twentieths of the whole."""
+        self._position = min(max(self.at + steps * _STEP * self.length, 0.0), float(self.length))
+        if self._since is not None:
+            self._since = self._clock()
+
+    def moment(self, number: int) -> Moment | None:
+        """Return a lane as it stands now; ``None`` for one that has no run in this round."""
+        entry = self.entries.get(number)
+        return None if entry is None else Moment(entry.run, entry.transcript, self.at)
+
+    def place(self, number: int) -> int | None:
+        """Return which place a lane has come in at, from 1; ``None`` while it is under way or where it is not
+        ranked. Equal times share a place."""
+        entry = self.entries.get(number)
+        return None if entry is None or self.at < entry.length else self._places.get(number)

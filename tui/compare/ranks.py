@@ -1,0 +1,80 @@
+"""Which columns of the result table stay where there is not room for all."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rich.cells import cell_len
+
+from ...comparison.results import LaneResult, Results
+from ...comparison.table import Column, columns
+from ...comparison.table import ordered as sorted_by
+
+GAP = 2
+_FIRST_AT_LEAST = 8
+
+# The last ones go first; what is not named here goes before them.
+_KEPT_LONGEST = (
+    "label",
+    "decode",
+    "ratio",
+    "kld",
+    "tpot_p50",
+    "same_top",
+    "ttft",
+    "prefill",
+    "bytes",
+    "diverged",
+    "tpot_p95",
+    "characters",
+    "characters_ratio",
+    "load",
+    "disturbed",
+    "kld_99",
+    "perplexity",
+)
+_RANKS = {key: rank for rank, key in enumerate(_KEPT_LONGEST)}
+
+
+def fitting(results: Results, width: int) -> tuple[Column, ...]:
+    """Return the columns that fit in ``width`` cells with all their text; the first one always stays, and is the only
+    one that may be cut. Spreads are left out before columns are."""
+    rows = results.rows
+    scored = any(row.perplexity is not None for row in rows)
+    for full in (True, False):
+        every = [_headed(column, full=full) for column in columns(results, wide=True, quality=scored)]
+        if needed(every, rows, width) <= width:
+            return tuple(every)
+    kept = list(every)
+    droppable = sorted(kept[1:], key=lambda column: _RANKS.get(column.key, len(_RANKS)))
+    while droppable and needed(kept, rows, width) > width:
+        kept.remove(droppable.pop())
+    return tuple(kept)
+
+
+def _headed(column: Column, *, full: bool) -> Column:
+    """Return the column with its unit in the heading; ``full``: with spreads and intervals in its cells."""
+    return replace(
+        column, heading=f"{column.heading} {column.unit}".rstrip(), cell=column.full if full else column.cell
+    )
+
+
+def needed(shown: Sequence[Column], rows: Sequence[LaneResult], width: int) -> int:
+    """Return how many cells these columns take at least in a table of ``width``."""
+    if not shown:
+        return 0
+    first = min(cells_of(shown[0], rows), max(_FIRST_AT_LEAST, width // 4))
+    return first + sum(cells_of(column, rows) + GAP for column in shown[1:])
+
+
+def cells_of(column: Column, rows: Sequence[LaneResult]) -> int:
+    """Return how wide a column is, with one cell for the sign of the one that sorts."""
+    return max(cell_len(column.heading) + 1, *(cell_len(column.cell(row)) for row in rows))
+
+
+def ordered(shown: Sequence[Column], rows: Sequence[LaneResult], key: str, *, falling: bool) -> list[LaneResult]:
+    """Return the rows sorted by a column, in the order of the lanes without one; those without a value come last,
+    either way round."""
+    column = next((column for column in shown if column.key == key), None)
+    if column is None:
+        return list(reversed(rows)) if falling else list(rows)
+    return sorted_by(rows, column, descending=falling)

@@ -1,0 +1,135 @@
+"""The table of results, the verdict below it and what has to be known with both."""
+
+import textwrap
+
+from rich.cells import cell_len, set_cell_size
+from textual.events import Click
+
+from ...backends.text import visible
+from ...comparison.results import Results
+from ...comparison.table import Column
+from ..widgets.cells import Cells, Row, clip
+from .marks import marker, role
+from .ranks import GAP, cells_of, fitting, ordered
+
+_SIGN_CELLS = 2
+
+
+class ResultTable(Cells):
+    """One line per lane below a line of headings; columns that find no room are left out whole, the least important
+    first."""
+
+    DEFAULT_CSS = """
+    ResultTable { padding: 0 1; background: $surface; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._results: Results | None = None
+        self._sorted_by = ""
+        """Key of the column; empty for the order of the lanes."""
+        self._falling = False
+        self._shown: list[tuple[int, str]] = []
+        """Where each column that is drawn ends, and its key."""
+
+    def show(self, results: Results) -> None:
+        """Draw these results."""
+        self._results = results
+        self._draw()
+
+    def sort_by_next(self) -> None:
+        """Sort by the next of the columns that are drawn; after the last one in the order of the lanes."""
+        keys = [key for _, key in self._shown]
+        place = keys.index(self._sorted_by) + 1 if self._sorted_by in keys else 0
+        self._sort_by(keys[place] if place < len(keys) else "")
+
+    def reverse(self) -> None:
+        """Sort the other way round."""
+        self._falling = not self._falling
+        self._draw()
+
+    def _sort_by(self, key: str) -> None:
+        self._falling = False
+        self._sorted_by = key
+        self._draw()
+
+    def on_click(self, event: Click) -> None:
+        """Sort by the column whose heading was clicked, the second time the other way round."""
+        offset = event.get_content_offset(self)
+        if offset is None or offset.y:
+            return
+        for end, key in self._shown:
+            if offset.x < end + GAP:
+                if key == self._sorted_by:
+                    self.reverse()
+                else:
+                    self._sort_by(key)
+                return
+
+    def _draw(self) -> None:
+        if self._results is None:
+            return
+        width = self.content_size.width
+        drawn = fitting(self._results, width - _SIGN_CELLS)
+        rows = ordered(drawn, self._results.rows, self._sorted_by, falling=self._falling)
+        widths = [cells_of(column, rows) for column in drawn]
+        if drawn:
+            widths[0] = max(min(widths[0], width - _SIGN_CELLS - sum(widths[1:]) - GAP * (len(drawn) - 1)), 1)
+        heading: list[tuple[str, str]] = [(" " * _SIGN_CELLS, "")]
+        ends, at = [], _SIGN_CELLS
+        for place, (column, cells) in enumerate(zip(drawn, widths, strict=True)):
+            sorts = column.key == self._sorted_by
+            text = column.heading + ("" if not sorts else "▼" if self._falling else "▲")
+            heading += [
+                (" " * GAP if place else "", ""),
+                (_aligned(text, cells, column), "accent" if sorts else "dim"),
+            ]
+            at += cells + (GAP if place else 0)
+            ends.append((at, column.key))
+        self._shown = ends
+        lines: list[Row] = [tuple(heading)]
+        for row in rows:
+            spans: list[tuple[str, str]] = [(f"{marker(row.number)} ", role(row.number))]
+            best = row.number == self._results.winner
+            for place, (column, cells) in enumerate(zip(drawn, widths, strict=True)):
+                own = "dim" if row.unranked else "strong" if best or not place else ""
+                spans += [(" " * GAP if place else "", ""), (_aligned(column.cell(row), cells, column), own)]
+            lines.append(tuple(spans))
+        self.show_rows(lines)
+
+
+def _aligned(text: str, cells: int, column: Column) -> str:
+    shown = clip(text, cells)
+    space = " " * (cells - cell_len(shown))
+    return space + shown if column.right else shown + space
+
+
+class Sentences(Cells):
+    """The verdict, and as many of the notes as there is room for; no higher than they are."""
+
+    DEFAULT_CSS = """
+    Sentences { padding: 0 1; background: $surface; }
+    """
+
+    def show(self, results: Results, lines: int) -> None:
+        """Draw the sentences of these results in at most so many lines."""
+        rows = sentence_rows(results, self.content_size.width, lines)
+        if (height := max(len(rows), 1)) != self.content_size.height:
+            self.styles.height = height
+        self.show_rows(rows)
+
+
+def sentence_rows(results: Results, width: int, lines: int) -> list[Row]:
+    """Return the verdict and the notes in at most so many lines; … where something is left out."""
+    if width < 1:
+        return []
+    said = [(line, "strong") for line in textwrap.wrap(visible(results.verdict), width)]
+    for note in results.notes:
+        said += [(line, "dim") for line in textwrap.wrap(visible(note), width)]
+    if len(said) > lines:
+        last, own = said[lines - 1]
+        said = [
+            *said[: lines - 1],
+            (last + " …" if cell_len(last) + 2 <= width else set_cell_size(last, width - 1) + "…", own),
+        ]
+    return [((clip(text, width), own),) for text, own in said]

@@ -1,0 +1,48 @@
+"""How the screen is shared out between lanes, plots and table."""
+
+from dataclasses import dataclass
+
+_LANE_CELLS, _LANE_LINES = 29, 8
+_BESIDE_FROM = 100
+"""Cells of a screen from which on lanes stand beside each other."""
+_PLOTS_FROM = 30
+_PLOT_LINES = ((56, 12), (48, 10), (36, 7), (_PLOTS_FROM, 6))
+_NOTES_FROM = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Lines and columns."""
+
+    columns: int
+    """Lanes beside each other."""
+    rows: int
+    """Lanes above each other."""
+    plots: int
+    """Lines of the shared plots; 0 where the lanes need them all."""
+    sentences: int
+    """Lines for the verdict and the notes at most."""
+
+    @property
+    def lanes(self) -> int:
+        """How many lanes are in view."""
+        return self.columns * self.rows
+
+
+def share(width: int, height: int, lanes: int) -> Room:
+    """Share a screen of this size out among so many lanes."""
+    plots = next((lines for least, lines in _PLOT_LINES if height >= least), 0)
+    sentences = 3 if height < _NOTES_FROM else 4 if height < 48 else 6
+    left = height - plots - sentences - (lanes + 1) - 4
+    most = max(1, width // _LANE_CELLS) if width >= _BESIDE_FROM else 1
+    rows = max(1, min(left // _LANE_LINES, -(-lanes // most)))
+    # As even as can be: five lanes in two rows are three and two.
+    columns = min(most, -(-lanes // rows))
+    rows = min(rows, -(-lanes // columns))
+    return Room(columns, rows, plots, sentences)
+
+
+def in_view(lanes: int, chosen: int, room: Room) -> range:
+    """Return the lanes that are in view, the chosen one among them."""
+    first = min(chosen // room.lanes * room.lanes, max(lanes - room.lanes, 0))
+    return range(first, min(first + room.lanes, lanes))

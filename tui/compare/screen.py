@@ -1,0 +1,306 @@
+"""Several models side by side: rounds, scores, and then the race."""
+
+import asyncio
+import gc
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from textual import events, on
+from textual.app import ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.screen import Screen
+
+from ...backends.events import Event, Failed, Log, ModelReady
+from ...backends.text import visible
+from ..feed import Feed
+from ..keys import Key, bindings
+from ..plotting import curve
+from ..screens.help import HelpScreen
+from ..screens.offering import Offering
+from ..screens.watching import Watching
+from ..widgets.cells import Cells, Row, clip, row_width
+from ..widgets.kept import KeptDrawing, KeptHorizontal
+from ..widgets.key_bar import KeyBar
+from .contract import Compared
+from .help import HELP
+from .keys import KEYS
+from .racing import Racing
+from .taking_out import TakingOut
+
+if TYPE_CHECKING:
+    from ...comparison.plan import ComparisonPlan
+    from .board import Board
+
+_METER_SECONDS = 1.0
+_LEISURE_SECONDS = 0.5
+_RETRY_SECONDS = 0.25
+_COLLECTION_THRESHOLDS = (10_000, 20, 20)
+_TOLD_SECONDS, _WARNED_SECONDS = 3.0, 6.0
+
+Make = Callable[["ComparisonPlan"], Compared]
+"""Makes the comparison, once the first frame is there."""
+
+
+def _title(plan: "ComparisonPlan", width: int) -> Row:
+    request = plan.request
+    asked = request.prompt if request.prompt is not None else request.messages[-1].content if request.messages else ""
+    name: Row = (("compare  ", "accent"),)
+    return (*name, (clip(" ".join(visible(asked, keep_lines=True).split()), width - row_width(name)), ""))
+
+
+class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
+    """Owns the comparison; widgets draw it and answer with messages."""
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *bindings(KEYS),
+        Binding("left,shift+tab", "lane_before", "The lane before.", show=False, priority=True),
+        Binding("tab", "next_lane", "The next lane.", show=False, priority=True),
+        *(Binding(str(number), f"go_to({number - 1})", f"Lane {number}.", show=False) for number in range(1, 7)),
+    ]
+
+    DEFAULT_CSS = """
+    CompareScreen {
+        layout: vertical;
+        & > #title { height: 1; padding: 0 1; background: $panel; }
+        & > #stage { height: 1fr; }
+    }
+    """
+
+    def __init__(
+        self,
+        plan: "ComparisonPlan",
+        make: Make,
+        watching: Watching,
+        when_ready: Callable[[], None],
+        clock: Callable[[], int] = time.perf_counter_ns,
+    ) -> None:
+        """``when_ready`` is called whenever a model has become ready; ``clock`` is the race's, ns."""
+        super().__init__()
+        self._when_ready = when_ready
+        self._plan = plan
+        self._make = make
+        self._watching = watching
+        self._clock = clock
+        self._title = Cells(id="title")
+        self._keys = KeyBar(KEYS)
+        self._feed: Feed | None = None
+        self._draws_later = False
+        self._raced_rounds = 0
+        self.comparison: Compared | None = None
+        self.board: Board | None = None
+
+    def compose(self) -> ComposeResult:
+        """Lay out what needs no heavy import."""
+        yield self._title
+        yield KeptHorizontal(id="stage")
+        yield self._watching.line
+        yield self._keys
+
+    def on_mount(self) -> None:
+        """Show the first frame, then begin with what takes time."""
+        self._leisure = self.set_interval(_LEISURE_SECONDS, self._draw_slow, pause=True)
+        self._meter = self.set_interval(_METER_SECONDS, self._watching.draw, pause=True)
+        self._draw_frame()
+        self.call_after_refresh(self._begin)
+
+    async def _begin(self) -> None:
+        comparison = self._make(self._plan)
+        from .board import Board
+
+        self.comparison = comparison
+        self.board = board = Board(comparison, self._watching, self._draw_later, self._clock)
+        board.lay_out(self.size)
+        await self.query_one("#stage").mount(board)
+        self._choose(0)
+        # The feed looks at descriptors, which there are only now.
+        self._tell(comparison.start())
+        self._feed = Feed(comparison.filenos, self._readable, lambda: self._watching.pace.seconds)
+        self._leisure.resume()
+        self._moved_on()
+        self.run_worker(asyncio.to_thread(curve.preload))
+        # What has been made so far stays: collections need not look at it again and again.
+        gc.freeze()
+        gc.set_threshold(*_COLLECTION_THRESHOLDS)
+        gc.enable()
+
+    def on_unmount(self) -> None:
+        """Leave the event loop, which closes soon."""
+        if self._feed is not None:
+            self._feed.stop()
+
+    def _say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
+        seconds = _TOLD_SECONDS if severity == "information" else _WARNED_SECONDS
+        self.notify(visible(text, keep_lines=True), severity=severity, timeout=seconds, markup=False)
+
+    # The comparison
+
+    def _tell(self, events_of_lanes: Iterable[tuple[int, Event]]) -> None:
+        for number, event in events_of_lanes:
+            if isinstance(event, ModelReady):
+                self._when_ready()
+            if isinstance(event, Log) and event.level != "info":
+                self._say(f"{self._plan.lanes[number].label}: {event.text}", event.level)
+            elif isinstance(event, Failed):
+                self._say(f"{self._plan.lanes[number].label}: {event.what}", "error")
+
+    def _readable(self) -> None:
+        # In the screen's own message loop an exception ends the app; the event loop would only log it.
+        self.call_next(self._read)
+
+    def _read(self) -> None:
+        if self.comparison is None or self._feed is None:
+            return
+        self._tell(self.comparison.receive())
+        self._feed.rearm()
+        if (news := self._watching.news()) is not None:
+            self._say(news, "warning")
+        self._moved_on()
+
+    def _change(self, change: Callable[[], None]) -> None:
+        """Change the comparison while nothing looks at its descriptors."""
+        if self._feed is not None:
+            self._feed.pause()
+            change()
+            self._feed.rearm()
+            self._moved_on()
+
+    def _moved_on(self) -> None:
+        """Draw; once everything is done, race."""
+        board = self.board
+        if board is None:
+            return
+        if board.busy:
+            self._leisure.resume()
+        elif board.rounds and self._raced_rounds != board.rounds[-1]:
+            # Not before: while lanes run, drawing all of them would take their time.
+            self._raced_rounds = board.rounds[-1]
+            self.begin_race(board.rounds[-1])
+        self._draw()
+
+    # Drawing
+
+    def frame_goes_out(self) -> None:
+        """Tell the meter."""
+        if self._watching.meter.running and self.board is not None:
+            self._watching.meter.frame(self.board.lines_painted)
+
+    def _draw(self) -> None:
+        if self.board is not None and self.is_current:
+            self.board.frame()
+
+    def _draw_slow(self) -> None:
+        if self.board is None or not self.board.busy:
+            self._leisure.pause()
+        if self.board is not None and self.is_current:
+            self.board.at_leisure()
+
+    def _draw_all(self) -> None:
+        if self.board is not None:
+            self.board.all()
+        self._draw_frame()
+
+    def _draw_frame(self) -> None:
+        """Draw what stands around the board."""
+        width = self._title.content_size.width or self.size.width - 2
+        self._title.show_rows([_title(self._plan, width)])
+        self._keys.show(letters=False, editing=False)
+        if self._watching.meter.running:
+            self._watching.draw()
+
+    def _draw_later(self) -> None:
+        if not self._draws_later:
+            self._draws_later = True
+            self.set_timer(_RETRY_SECONDS, self._draw_held_back)
+
+    def _draw_held_back(self) -> None:
+        self._draws_later = False
+        self._draw_all()
+
+    def on_resize(self) -> None:
+        """Share the screen out."""
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        if self.board is not None:
+            self.board.lay_out(self.size)
+            self.call_after_refresh(self._share_panels)
+
+    def _share_panels(self) -> None:
+        if self.board is not None:
+            self.board.share_panels()
+            self.call_after_refresh(self._draw_all)
+
+    @on(Cells.Resized)
+    def _lay_out_again(self) -> None:
+        if self.board is not None:
+            self.board.share_panels()
+        self._draw_all()
+
+    def on_screen_resume(self, event: events.ScreenResume) -> None:
+        """Catch up with what came while another screen was shown."""
+        self._draw_all()
+
+    # What the user asks for
+
+    def offered_keys(self) -> Iterable[Key]:
+        """Return the keys of the comparison."""
+        return KEYS
+
+    def further_commands(self) -> Iterable[SystemCommand]:
+        """Return what has no key."""
+        yield SystemCommand(
+            "Low bandwidth", "Draw less often and send less, or as usual again.", self.action_low_bandwidth
+        )
+
+    def interrupt(self) -> bool:
+        """End what runs."""
+        if self.board is not None and self.board.busy:
+            self.action_cancel()
+            return True
+        return False
+
+    def action_cancel(self) -> None:
+        """End what runs; pause the race."""
+        if self.comparison is not None and self.board is not None and self.board.busy:
+            self._change(self.comparison.cancel)
+        elif self.board is not None and self.board.race is not None and self.board.race.playing:
+            self.action_pause()
+
+    def action_round(self) -> None:
+        """Run another round."""
+        if self.comparison is None or self.board is None:
+            return
+        if self.board.busy:
+            self._say("Another round can be added once this comparison is done.")
+            return
+        self.end_race()
+        self._change(self.comparison.add_round)
+
+    def action_sort(self) -> None:
+        """Sort the table by its next column."""
+        if self.board is not None:
+            self.board.table.sort_by_next()
+
+    def action_reverse(self) -> None:
+        """Sort the table the other way round."""
+        if self.board is not None:
+            self.board.table.reverse()
+
+    def action_meter(self) -> None:
+        """Show or hide what watching costs."""
+        if self._watching.switch_meter():
+            self._meter.resume()
+        else:
+            self._meter.pause()
+        self._draw_all()
+
+    def action_low_bandwidth(self) -> None:
+        """Draw less often and send less, or as usual again."""
+        self._say(self._watching.switch_low_bandwidth())
+        self._draw_all()
+
+    def action_help(self) -> None:
+        """Show the keys and what the figures mean."""
+        self.app.push_screen(HelpScreen(HELP))

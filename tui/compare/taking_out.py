@@ -1,0 +1,47 @@
+"""Taking the table out of the compare screen."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ..answer_file import save_answer
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from .board import Board
+
+    _Base = Screen[None]
+else:
+    _Base = object
+
+_FILE = "comparison"
+
+
+class TakingOut(_Base):
+    """A part of the compare screen."""
+
+    board: "Board | None"
+
+    def _say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
+        raise NotImplementedError
+
+    def _markdown(self) -> str:
+        from ...comparison.formats import as_markdown
+
+        return "" if self.board is None else as_markdown(self.board.results)
+
+    def action_copy(self) -> None:
+        """Copy the table."""
+        if text := self._markdown():
+            self.app.copy_to_clipboard(text)
+            self._say("Copied the table as Markdown.")
+
+    def action_save(self) -> None:
+        """Save the table in the current directory."""
+        if text := self._markdown():
+            try:
+                path = save_answer(text, _FILE, Path.cwd())
+            except OSError as error:
+                self._say(f"The table cannot be saved here: {error}", "error")
+            else:
+                self._say(f"Saved as {path}")

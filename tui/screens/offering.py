@@ -1,0 +1,34 @@
+"""What a screen of the whole terminal tells the app about itself."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from textual.screen import Screen
+
+from ..keys import Key
+
+if TYPE_CHECKING:
+    from textual.app import SystemCommand
+
+    _Base = Screen[Any]
+else:
+    _Base = object
+
+
+class Offering(_Base):
+    """A part of such a screen."""
+
+    def offered_keys(self) -> Iterable[Key]:
+        """Return the keys whose actions stand in the command palette."""
+        raise NotImplementedError
+
+    def further_commands(self) -> "Iterable[SystemCommand]":
+        """Return what stands there besides."""
+        return ()
+
+    def interrupt(self) -> bool:
+        """Stop what runs, as Ctrl+C asks; return whether something did."""
+        raise NotImplementedError
+
+    def frame_goes_out(self) -> None:
+        """A frame is about to go to the terminal."""

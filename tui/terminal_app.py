@@ -1,0 +1,115 @@
+"""What every app on the terminal has: frames in few bytes, commands, and an end that leaves the terminal as it was."""
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from rich.console import RenderableType
+from textual._compositor import CompositorUpdate
+from textual.app import App, SystemCommand
+from textual.command import CommandPalette
+from textual.driver import Driver
+from textual.screen import Screen
+
+from .frame_encoder import FrameEncoder
+from .output import Traffic
+from .screens.offering import Offering
+from .terminal import NoTerminalError, Terminal, TerminalDriver, erases_in_background
+
+EXIT_DONE = 0
+EXIT_CRASHED = 1
+EXIT_USAGE = 2
+EXIT_NOT_LOADED = 3
+
+_COMMANDS_OF_TEXTUAL = frozenset({"Theme", "Quit"})
+
+_AnApp = TypeVar("_AnApp", bound="TerminalApp")
+
+
+class _Palette(CommandPalette):
+    """Textual's palette, whose page keys raise while its list is not laid out yet; then they do nothing."""
+
+    def _action_command_list(self, action: str) -> None:
+        with contextlib.suppress(KeyError, IndexError):
+            super()._action_command_list(action)
+
+
+class TerminalApp(App[None]):
+    """An app whose screens say what they offer."""
+
+    TITLE = "decodescope"
+    # At the top, where the oldest text is: the figures and the newest text stay in sight.
+    CSS = """
+    ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
+    Toast { width: auto; max-width: 80%; }
+    """
+
+    def __init__(self, theme: str | None, driver_class: type[Driver] | None = None) -> None:
+        """``theme``: the name of one of Textual's; ``None``: the default."""
+        super().__init__(driver_class=driver_class)
+        self.animation_level = "none"
+        output = None if Terminal.current is None else Terminal.current.output
+        self.traffic = Traffic() if output is None else output.traffic
+        """What goes to the terminal."""
+        self._frames = FrameEncoder(lambda: output is not None and erases_in_background(output.fileno()))
+        if theme is not None:
+            self.theme = theme
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """Offer everything that has a key, and the themes."""
+        yield from (command for command in super().get_system_commands(screen) if command.title in _COMMANDS_OF_TEXTUAL)
+        if isinstance(screen, Offering):
+            for key in screen.offered_keys():
+                if not key.action.startswith("app."):
+                    yield SystemCommand(
+                        f"{key.label.capitalize()} ({key.display})", key.help, getattr(screen, f"action_{key.action}")
+                    )
+            yield from screen.further_commands()
+
+    def action_help_quit(self) -> None:
+        """Stop what runs on Ctrl+C; otherwise say how to quit."""
+        if not (isinstance(self.screen, Offering) and self.screen.interrupt()):
+            self.notify("Press ctrl+q to quit.", markup=False)
+
+    def action_command_palette(self) -> None:
+        """Show the command palette."""
+        if not CommandPalette.is_open(self):  # type: ignore[arg-type]
+            self.push_screen(_Palette(id="--command-palette"))
+
+    def exit(self, *arguments: Any, **how: Any) -> None:
+        """Leave, also when the terminal takes no more frames."""
+        if Terminal.current is not None:
+            Terminal.current.expect_end()
+        super().exit(*arguments, **how)
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        if isinstance(renderable, CompositorUpdate):
+            for shown in self.screen_stack:
+                if isinstance(shown, Offering):
+                    shown.frame_goes_out()
+            renderable = self._frames.wrap(renderable)
+        super()._display(screen, renderable)
+
+
+def run_on_terminal(
+    make: Callable[[type[Driver]], _AnApp], end: Callable[[], None], outcome: Callable[[_AnApp], int], instead: str
+) -> int:
+    """Run an app on the terminal and return the exit code: the signal's that ended it, or that of a crash, else
+    ``outcome``'s. ``end`` ends the engines in every case; ``instead`` says what to do without a terminal."""
+    try:
+        terminal = Terminal()
+        terminal.open()
+    except NoTerminalError as error:
+        sys.stderr.write(f"decodescope: {error} {instead}\n")
+        return EXIT_USAGE
+    with terminal:
+        app = make(TerminalDriver)
+        terminal.watch(app)
+        try:
+            app.run()
+        finally:
+            end()
+    if terminal.exit_code is not None:
+        return terminal.exit_code
+    return EXIT_CRASHED if app.return_code else outcome(app)
