@@ -11,11 +11,13 @@ from .disturbance import Disturbance
 from .run import Run
 
 
-def _ms(ns: float | None) -> float | None:
+def as_ms(ns: float | None) -> float | None:
+    """Return ns as ms, to the microsecond."""
     return None if ns is None else round(ns / 1e6, 3)
 
 
-def _rounded(value: float | None) -> float | None:
+def rounded(value: float | None) -> float | None:
+    """Return a rate to three decimals."""
     return None if value is None else round(value, 3)
 
 
@@ -28,19 +30,19 @@ def summarize(run: Run, model: ModelReady | None, settings: dict[str, Any]) -> d
     return {
         "prompt_n": run.evaluated_tokens,
         "cache_n": run.cached_tokens,
-        "prompt_ms": _ms(run.prefill_ns),
-        "prompt_per_second": _rounded(run.prefill_rate),
+        "prompt_ms": as_ms(run.prefill_ns),
+        "prompt_per_second": rounded(run.prefill_rate),
         "predicted_n": run.token_count,
-        "predicted_ms": _ms(run.decode_ns_total),
-        "predicted_per_second": _rounded(run.decode_rate),
-        "ttft_ms": _ms(run.ttft_ns),
-        "ttfa_ms": _ms(run.ttfa_ns),
-        "tpot_ms": _ms(run.tpot_ns),
+        "predicted_ms": as_ms(run.decode_ns_total),
+        "predicted_per_second": rounded(run.decode_rate),
+        "ttft_ms": as_ms(run.ttft_ns),
+        "ttfa_ms": as_ms(run.ttfa_ns),
+        "tpot_ms": as_ms(run.tpot_ns),
         "itl_ms": None
         if gaps is None
-        else {"p50": _ms(gaps.p50), "p95": _ms(gaps.p95), "p99": _ms(gaps.p99), "max": _ms(gaps.max)},
-        "e2e_ms": _ms(run.e2e_ns),
-        "load_ms": None if model is None else _ms(model.load_ns),
+        else {"p50": as_ms(gaps.p50), "p95": as_ms(gaps.p95), "p99": as_ms(gaps.p99), "max": as_ms(gaps.max)},
+        "e2e_ms": as_ms(run.e2e_ns),
+        "load_ms": None if model is None else as_ms(model.load_ns),
         "finish_reason": run.finish_reason,
         "disturbance": None if run.disturbance is None else described(run.disturbance),
         "model": None if model is None else _model_facts(model),
@@ -53,7 +55,7 @@ def described(found: Disturbance) -> dict[str, Any]:
     return {
         "tokens": found.tokens,
         "disturbed": found.disturbed,
-        "lost_ms": _ms(found.lost_ns),
+        "lost_ms": as_ms(found.lost_ns),
         "share": round(found.share, 4),
         "quotable": found.quotable,
         "causes": {cause.name.lower(): number for cause, number in found.causes.items()},
@@ -79,5 +81,5 @@ def _model_facts(model: ModelReady) -> dict[str, Any]:
         "micro_batch": model.micro_batch,
         "devices": list(model.devices),
         "template": model.template,
-        "warmup_ms": _ms(model.warmup_ns),
+        "warmup_ms": as_ms(model.warmup_ns),
     }

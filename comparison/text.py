@@ -1,0 +1,53 @@
+"""The table of a comparison as Markdown and as CSV."""
+
+import csv
+import io
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from .export import as_json
+from .figures import Results
+from .table import as_rows, columns
+
+_MARKUP = re.compile(r"[\\`*\[\]<>|]|(?<![^\W_])_|_(?![^\W_])")
+"""What would be markup in a cell; an underscore within a word is none."""
+
+
+def as_markdown(results: Results, *, quality: bool = True) -> str:
+    """Return the wide table, the verdict and the notes in Markdown; names in them are no markup."""
+    shown = columns(results, wide=True, quality=quality)
+    heading, *rows = ([_escaped(cell) for cell in row] for row in as_rows(results, shown, full=True))
+    rule = ["---:" if column.right else ":---" for column in shown]
+    lines = [f"| {' | '.join(row)} |" for row in (heading, rule, *rows)]
+    said = [_escaped(results.verdict), "", *(f"- {_escaped(note)}" for note in results.notes)]
+    return "\n".join([*lines, "", *said]).rstrip() + "\n"
+
+
+def as_csv(results: Results) -> str:
+    """Return a line a lane under the names of ``as_json``, nested ones joined by ``_``; single rounds are left out."""
+    rows = [_flat({name: value for name, value in lane.items() if name != "all_rounds"}) for lane in _lanes(results)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(rows[0])
+    writer.writerows(row.values() for row in rows)
+    return text.getvalue()
+
+
+def _lanes(results: Results) -> list[dict[str, Any]]:
+    lanes: list[dict[str, Any]] = as_json(results)["lanes"]
+    return lanes
+
+
+def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{before}{name}_")
+        else:
+            flat[before + name] = "" if value is None else str(value).lower() if isinstance(value, bool) else value
+    return flat
+
+
+def _escaped(text: str) -> str:
+    return _MARKUP.sub(r"\\\g<0>", text)
