@@ -54,9 +54,20 @@ def column(found: Results, key: str) -> Column:
 def test_the_narrow_table_has_one_figure_a_cell() -> None:
     found = three()
     assert as_rows(found, columns(found)) == [
-        "lane,size,load,TTFT ms,prefill tok/s,TPOT p50 ms,TPOT p95 ms,decode tok/s,× reference,KLD,same top,parts at".split(
-            ","
-        ),
+        [
+            "lane",
+            "size",
+            "load",
+            "TTFT ms",
+            "prefill tok/s",
+            "TPOT p50 ms",
+            "TPOT p95 ms",
+            "decode tok/s",
+            "× reference",
+            "KLD",
+            "same top",
+            "parts at",
+        ],
         ["Q8_0", "100 MiB", "0.2 s", "110", "1,000", "10.0", "10.0", "100", "reference", "–", "–", "–"],
         ["Q4_0", "60 MiB", "0.2 s", "110", "1,000", "8.0", "8.0", "125", "1.25×", "0.0123", "96.00 %", "same 20"],
         ["big", "100 MiB", "0.2 s", "–", "–", "–", "–", "–", "failed", "–", "–", "–"],
