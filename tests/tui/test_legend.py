@@ -38,6 +38,8 @@ HOLES = Computed(tokens=1_000, known=44, first=57, cost_ns=0.23 * MS)
         (Lens.ENTROPY, ALL, 30, "entropy ≥4 ≥5 ≥6 bits +0.2 ms"),
         (Lens.ENTROPY, NOTHING, 30, "entropy: not computed"),
         (Lens.ENTROPY, NOTHING, 10, ""),
+        (Lens.DIVERGENCE, NOTHING, 99, "shifted ≥ 0.5  different ≥ 1  contrary ≥ 2 nats  other top"),
+        (Lens.DIVERGENCE, NOTHING, 30, "KLD ≥0.5 ≥1 ≥2 nats other top"),
     ],
 )
 def test_what_it_says(lens: Lens, computed: Computed, room: int, expected: str) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 
@@ -61,7 +62,7 @@ class ScoredReading(TokensView):
     """One lane's view of the common text."""
 
     DEFAULT_CSS = """
-    ScoredReading { & > #whose { background: $surface; } }
+    ScoredReading { & > #whose { dock: top; background: $surface; } }
     """
 
     tokens: ScoredTable
@@ -114,9 +115,12 @@ class ScoredReading(TokensView):
             parts.pop()
         self._whose.show_rows([((clip(" · ".join(parts), room), "strong"),)])
 
-    def on_resize(self) -> None:
-        """Fit the headline."""
+    @on(Cells.Resized)
+    def _fit(self) -> None:
+        """Lay out anew what is drawn once."""
         self.draw_headline()
+        if self.inspecting:
+            self._show_token()
 
     def legend(self, room: int) -> Content:
         """See ``TokensView``."""

@@ -98,7 +98,10 @@ def _short(lens: Lens, computed: Computed) -> Content:
     parts = [Content(_SHORT_NAMES[lens])]
     for tint, limit in zip(TINTS, _LONG[lens], strict=True):
         parts += [Content(" "), Content.styled(limit.replace(" ", ""), f"{tint.color} {tint.text_style}")]
-    return Content.assemble(*parts, _SHORT_UNITS[lens])
+    parts.append(Content(_SHORT_UNITS[lens]))
+    if lens is Lens.DIVERGENCE:
+        parts += [Content(" "), Content.styled(_ALSO[lens], DISTURBED_STYLE)]
+    return Content.assemble(*parts)
 
 
 def _notes(lens: Lens, computed: Computed, words: tuple[str, str, str]) -> list[str]:

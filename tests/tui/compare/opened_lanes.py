@@ -109,5 +109,5 @@ KLDS = (0.001, 0.0, 0.02, 0.03, 0.6, 1.2, 2.5, 0.01, 0.1, 0.0)
 def two_lanes() -> tuple[Lane, Lane]:
     """The reference and a lane that goes its own way at token 5; both have scored the reference's text."""
     reference = lane(0, "Q8_0", SKY, scored(TEXT, REFERENCE_CHANCES))
-    other = lane(1, "Q2_K", SEA, scored(TEXT, CHANCES, KLDS, wrong=(8, 9)))
+    other = lane(1, "Q2_K", SEA, scored(TEXT, CHANCES, KLDS, wrong=(6, 9)))
     return reference, other
