@@ -1,8 +1,8 @@
 """Bytes of a recording, compressed or not, so that what has been written can be read although more was to come."""
 
-import sys
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO, Protocol
 
 from .errors import TraceError
@@ -77,8 +77,9 @@ class ZstdPacker:
     """Zstandard. Raises TraceError where this Python has none."""
 
     def __init__(self) -> None:
-        zstd = _zstd()
-        self._frame = zstd.ZstdCompressor(level=_ZSTD_LEVEL)
+        with _zstd_needed():
+            from .zstd import ZstdCompressor
+        self._frame = ZstdCompressor(level=_ZSTD_LEVEL)
 
     def pack(self, data: bytes) -> bytes:
         """See ``Packer``."""
@@ -122,7 +123,7 @@ class Unpacked:
                 return
             try:
                 yield from self._unpacked(part, data)
-            except (zlib.error, OverflowError, *part.errors) as error:
+            except _DamagedError as error:
                 self.damage = str(error)
                 return
             if not part.eof:
@@ -150,20 +151,22 @@ class Unpacked:
 class _Part(Protocol):
     """One member of a gzip file or one frame of a zstd file."""
 
-    errors: tuple[type[Exception], ...]
-
     @property
     def eof(self) -> bool: ...
     @property
     def needs_input(self) -> bool: ...
     @property
     def unused_data(self) -> bytes: ...
-    def unpack(self, data: bytes) -> bytes: ...
+    def unpack(self, data: bytes) -> bytes:
+        """Return at most one block. Raises _DamagedError."""
+        ...
+
+
+class _DamagedError(Exception):
+    pass
 
 
 class _GzipPart:
-    errors: tuple[type[Exception], ...] = ()
-
     def __init__(self) -> None:
         self._member = zlib.decompressobj(_GZIP_WINDOW)
         self._full = False
@@ -182,16 +185,20 @@ class _GzipPart:
         return self._member.unused_data
 
     def unpack(self, data: bytes) -> bytes:
-        unpacked = self._member.decompress(self._member.unconsumed_tail + data, _BLOCK)
+        try:
+            unpacked = self._member.decompress(self._member.unconsumed_tail + data, _BLOCK)
+        except zlib.error as error:
+            raise _DamagedError(str(error)) from error
         self._full = len(unpacked) == _BLOCK
         return unpacked
 
 
 class _ZstdPart:
     def __init__(self) -> None:
-        zstd = _zstd()
-        self._frame = zstd.ZstdDecompressor()
-        self.errors: tuple[type[Exception], ...] = (zstd.ZstdError,)
+        with _zstd_needed():
+            from .zstd import ZstdDecompressor, ZstdError
+        self._frame = ZstdDecompressor()
+        self._error = ZstdError
 
     @property
     def eof(self) -> bool:
@@ -206,7 +213,10 @@ class _ZstdPart:
         return self._frame.unused_data
 
     def unpack(self, data: bytes) -> bytes:
-        return self._frame.decompress(data, _BLOCK)
+        try:
+            return self._frame.decompress(data, _BLOCK)
+        except self._error as error:
+            raise _DamagedError(str(error)) from error
 
 
 def _part(data: bytes) -> _Part | None:
@@ -226,17 +236,13 @@ def _at_least(file: BinaryIO, count: int) -> bytes:
     return data
 
 
-def _zstd():  # type: ignore[no-untyped-def]
-    """Return the module of Zstandard: Python's own since 3.14, its backport before."""
+@contextmanager
+def _zstd_needed() -> Iterator[None]:
     try:
-        if sys.version_info >= (3, 14):
-            from compression import zstd
-        else:
-            from backports import zstd
+        yield
     except ImportError as error:
         raise TraceError(
             "This Python cannot read or write .zst files.",
             str(error),
-            "Use a name that ends in .jsonl or .gz, or install Python with zstd.",
+            "Use a name that ends in .jsonl or .gz, or a Python with zstd.",
         ) from error
-    return zstd

@@ -1,8 +1,8 @@
 """Recordings to be shared: everything is timed and nothing can be read.
 
-Left out are prompts, answers, system prompts, stop strings, alternatives and the ids of tokens, which are text to whoever
-has the model, and the length of each token: a sequence of lengths is known to give its text away. What stands in the
-place of a text says how many characters it had; the id in the place of every id is -1.
+Left out are prompts, answers, system prompts, stop strings, alternatives, the ids of tokens, which are text to whoever
+has the model, and the length of each token, since a sequence of lengths is known to give its text away. What stands in
+the place of a text says how many characters it had; the id in the place of every id is -1.
 """
 
 import re

@@ -82,10 +82,14 @@ def _token(token: Token) -> bool:
 
 
 def _scheduling(facts: Scheduling) -> bool:
+    # Once per token of a long recording, so no generator is made.
     for number in astuple(facts)[:_COUNTS]:
         if number is not None and not 0 <= number <= _MOST_COUNT:
             return False
-    return all(number is None or 0 <= number < _MOST for number in astuple(facts)[_COUNTS:])
+    for number in astuple(facts)[_COUNTS:]:  # noqa: SIM110
+        if number is not None and not 0 <= number < _MOST:
+            return False
+    return True
 
 
 _COUNTS = Scheduling.__struct_fields__.index("read_bytes")
@@ -93,20 +97,20 @@ _COUNTS = Scheduling.__struct_fields__.index("read_bytes")
 
 
 def _probability(facts: Probability) -> bool:
+    for one in facts.top:
+        if not 0 <= one.id <= _MOST_COUNT or not -_MOST_NUMBER < one.logprob < _MOST_NUMBER:
+            return False
     return (
-        abs(facts.logprob) < _MOST_NUMBER
-        and abs(facts.entropy_nats) < _MOST_NUMBER
+        -_MOST_NUMBER < facts.logprob < _MOST_NUMBER
+        and -_MOST_NUMBER < facts.entropy_nats < _MOST_NUMBER
         and 1 <= facts.rank <= _MOST_COUNT
         and 0 <= facts.cost_ns < _MOST
         and len(facts.top) <= _MOST_TOP
-        and all(0 <= one.id <= _MOST_COUNT and abs(one.logprob) < _MOST_NUMBER for one in facts.top)
     )
 
 
 def _model(model: ModelReady) -> bool:
-    return all(
-        0 <= number < _MOST for number in astuple(model)[1:] if isinstance(number, int | float)
-    )
+    return all(0 <= number < _MOST for number in astuple(model)[1:] if isinstance(number, int | float))
 
 
 def _scored(scored: Scored) -> bool:

@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, get_args
 
@@ -58,9 +58,7 @@ def read_trace(path: Path) -> Trace:
         with path.open("rb", buffering=0) as file, _no_collection():
             return _Reading(path.name).read(file)
     except OSError as error:
-        raise TraceError(
-            f"{path} cannot be read.", error.strerror or str(error), "Check the path."
-        ) from error
+        raise TraceError(f"{path} cannot be read.", error.strerror or str(error), "Check the path.") from error
 
 
 @contextmanager
@@ -131,7 +129,8 @@ class _Reading:
         try:
             found = msgspec.json.decode(line, type=_Format)
         except _ERRORS as error:
-            return self._without_header(line, error, whole=whole)
+            self._accept_without_header(line, error, whole=whole)
+            return None
         if not 1 <= found.format <= FORMAT:
             raise TraceError(
                 f"{self._name} has format {found.format}, and this version reads formats up to {FORMAT}.",
@@ -146,7 +145,7 @@ class _Reading:
         self._latest = header.t
         return header
 
-    def _without_header(self, line: bytes, error: Exception, *, whole: bool) -> None:
+    def _accept_without_header(self, line: bytes, error: Exception, *, whole: bool) -> None:
         """Accept a first line that is an event. Raises TraceError for any other."""
         try:
             self._decoder.decode(line)
@@ -166,10 +165,8 @@ class _Reading:
             self._keep(self._numbered(lines))
         if rest.strip():
             self._line += 1
-            try:
+            with suppress(*_ERRORS):
                 self._keep([(self._line, self._decoder.decode(rest))])
-            except _ERRORS:
-                pass
             self._notes.cut = True
 
     def _numbered(self, lines: bytes) -> Iterable[tuple[int, Event]]:
@@ -212,7 +209,9 @@ class _Reading:
 
     def _another(self, number: int, line: bytes) -> None:
         """Go on with the recording that begins here as if it had been made right after the one before."""
-        self._notes.say(f"Another recording begins in line {number:,}: the machine and the settings are the first one's.")
+        self._notes.say(
+            f"Another recording begins in line {number:,}: the machine and the settings are the first one's."
+        )
         try:
             header = msgspec.json.decode(line, type=Header)
         except _ERRORS:

@@ -14,6 +14,7 @@ from textual.screen import Screen
 
 from ..backends.contract import Backend
 from ..backends.requests import EngineSettings
+from ..traces.tape import SessionTape
 from .engine_link import EngineLink, Launch
 from .frame_encoder import FrameEncoder
 from .history import History, default_path
@@ -116,8 +117,8 @@ class ScopeApp(App[None]):
         super()._display(screen, renderable)
 
 
-def run_scope(options: ScopeOptions) -> int:
-    """Open the scope on the terminal and return the exit code when it is closed.
+def run_scope(options: ScopeOptions, tape: SessionTape | None = None) -> int:
+    """Open the scope on the terminal and return the exit code when it is closed; ``tape`` keeps what is received.
 
     0: closed by the user, also before a model was chosen. 1: the app crashed; the traceback is on stderr. 2: there is
     no terminal. 3: the model could not be loaded. 128 + n: ended by signal n. The terminal is restored and the engine
@@ -129,12 +130,12 @@ def run_scope(options: ScopeOptions) -> int:
 
         return launch_engine(model, settings)
 
-    return run_app(options, launch)
+    return run_app(options, launch, tape)
 
 
-def run_app(options: ScopeOptions, launch: Launch) -> int:
+def run_app(options: ScopeOptions, launch: Launch, tape: SessionTape | None = None) -> int:
     """Do as ``run_scope`` with engines from ``launch``."""
-    link = EngineLink(launch, lower_priority)
+    link = EngineLink(launch, lower_priority, tape)
     try:
         terminal = Terminal()
         terminal.open()
@@ -148,6 +149,7 @@ def run_app(options: ScopeOptions, launch: Launch) -> int:
             app.run()
         finally:
             link.close()
+            link.tape.close()
     if terminal.exit_code is not None:
         return terminal.exit_code
     if app.return_code:

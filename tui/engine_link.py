@@ -8,6 +8,7 @@ from ..backends.contract import Backend, LocalEngine
 from ..backends.events import Event, Failed, ModelReady
 from ..backends.requests import EngineSettings, Request
 from ..models.errors import ModelError
+from ..traces.tape import SessionTape
 from .feed import Feed
 
 if TYPE_CHECKING:
@@ -20,8 +21,11 @@ Launch = Callable[["Source", EngineSettings], Backend]
 class EngineLink:
     """One engine at a time; starting another one ends the last."""
 
-    def __init__(self, launch: Launch, when_ready: Callable[[], None] | None = None) -> None:
-        """``when_ready`` is called whenever a model has become ready."""
+    def __init__(
+        self, launch: Launch, when_ready: Callable[[], None] | None = None, tape: SessionTape | None = None
+    ) -> None:
+        """``when_ready`` is called whenever a model has become ready; ``tape`` keeps what is received."""
+        self.tape = SessionTape() if tape is None else tape
         self._launch = launch
         self._when_ready = when_ready
         self._backend: Backend | None = None
@@ -52,6 +56,7 @@ class EngineLink:
     def receive(self) -> list[Event]:
         """Return what has arrived."""
         events = [] if self._backend is None else self._backend.receive(0.0)
+        self.tape.take(events)
         if self._when_ready is not None and any(isinstance(event, ModelReady) for event in events):
             self._when_ready()
         return events

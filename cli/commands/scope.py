@@ -3,7 +3,8 @@
 import gc
 import os
 import sys
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,14 +12,19 @@ from ..exit_codes import ExitCode
 from ..failure import failure_text
 from ..options import GenerationOptions, collect, generation_options
 from ..prompt import read_prompt
+from ..recording import open_recording, recording_options
 from ..settings import setting
 from ..streams import Messages, is_terminal
+
+if TYPE_CHECKING:
+    from ...traces.tape import SessionTape
 
 theme_option = setting("--theme", metavar="NAME", help="Colours of the screen: one of Textual's themes.")
 
 
 @click.command("scope")
 @click.argument("words", nargs=-1, metavar="[PROMPT]")
+@recording_options
 @generation_options
 @theme_option
 @setting(
@@ -40,6 +46,9 @@ def scope_command(
     theme: str | None,
     fps: int | None,
     low_bandwidth: bool,
+    record: str | None,
+    no_text: bool,
+    overwrite: bool,
     **values: Any,
 ) -> None:
     """Watch a local model read a prompt and write its answer.
@@ -54,8 +63,15 @@ def scope_command(
     messages = Messages()
     prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
     obstacle = _obstacle()
+    begin_recording = partial(open_recording, record, options.described(), no_text=no_text, overwrite=overwrite)
     if obstacle is None:
-        ctx.exit(_open(options, prompt, messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
+        from ...traces.tape import SessionTape
+
+        tape = SessionTape(text=not no_text, recording=begin_recording())
+        try:
+            ctx.exit(_open(options, prompt, messages, tape, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
+        finally:
+            tape.close()
     if prompt is None:
         raise click.UsageError(f"There is no prompt, and no screen to type one into: {obstacle}.")
     if is_terminal(sys.stdout):
@@ -66,7 +82,7 @@ def scope_command(
     from ..streams import Data
 
     data = Data()
-    ctx.exit(generate(options, prompt, PlainOutput(data, messages), data, messages))
+    ctx.exit(generate(options, prompt, PlainOutput(data, messages), data, messages, begin_recording()))
 
 
 def _one_word(ctx: click.Context, words: tuple[str, ...]) -> str | None:
@@ -91,6 +107,7 @@ def _open(
     options: GenerationOptions,
     prompt: str | None,
     messages: Messages,
+    tape: "SessionTape",
     *,
     theme: str | None,
     fps: int | None,
@@ -124,7 +141,7 @@ def _open(
         theme=theme,
     )
     try:
-        return run_scope(scope)
+        return run_scope(scope, tape)
     except NoTerminalError as error:
         messages.say(str(error))
         return ExitCode.FAILED

@@ -28,7 +28,7 @@ from .help import HelpScreen
 from .looking import Looking
 from .memory_speed import MemorySpeed
 from .room import counter_lines, plot_lines
-from .taking_out import copy_answer, save_last_answer
+from .taking_out import copy_answer, keep_session, save_last_answer
 from .watching import Watching
 from .why import WhyScreen
 from .wording import answer_note, ready_notes
@@ -140,7 +140,7 @@ class ScopeScreen(KeptDrawing, Asking, Looking, Screen[None]):
         self._slow_timer.resume()
         failed = self._link.start(options.model, options.settings, self._readable, lambda: self._watching.pace.seconds)
         if failed is not None:
-            self._take_in(self.session.apply([failed]))
+            self._from_here(failed)
 
     def _restart_engine(self) -> None:
         """Start an engine with the options now in force; what the last one has written of an answer stays."""
@@ -148,10 +148,15 @@ class ScopeScreen(KeptDrawing, Asking, Looking, Screen[None]):
         if self.session.busy:
             self._read()
         if self.session.busy:
-            self._take_in(self.session.apply([Finished(t=self._face.clock(), reason="cancelled")]))
+            self._from_here(Finished(t=self._face.clock(), reason="cancelled"))
         self._face.model_name = self._choosing.model_name
         self._start_engine()
         self._face.all()
+
+    def _from_here(self, event: Finished | Failed) -> None:
+        """Take in what no engine tells."""
+        self._link.tape.take([event])
+        self._take_in(self.session.apply([event]))
 
     def _readable(self) -> None:
         # In the screen's own message loop an exception ends the app; the event loop would only log it.
@@ -162,6 +167,8 @@ class ScopeScreen(KeptDrawing, Asking, Looking, Screen[None]):
         self._link.rearm()
         if (news := self._watching.news()) is not None:
             self._say(news, "warning")
+        if (problem := self._link.tape.news()) is not None:
+            self._say(problem, "error")
 
     def _take_in(self, changes: Changes) -> None:
         for log in changes.logs:
@@ -269,6 +276,10 @@ class ScopeScreen(KeptDrawing, Asking, Looking, Screen[None]):
     def action_save(self) -> None:
         """Save the last answer."""
         self._say(*save_last_answer(self.session))
+
+    def action_keep(self) -> None:
+        """Save the session with all its times."""
+        self._say(*keep_session(self._link.tape, self._choosing.options))
 
     def action_why(self) -> None:
         """Say why it is slower to write than to read."""
