@@ -82,7 +82,8 @@ class _Reading:
         self._line = 0
         """Number of the last line that was taken, from 1."""
         self._index = 0
-        """Of the last token of its generation."""
+        """Of the last token of its generation, and what the file said of it."""
+        self._said_index = 0
         self._unfinished = False
         self._latest = -MOST_NS
         self._shift = 0
@@ -93,6 +94,7 @@ class _Reading:
         chunks = self._chunks(unpacked)
         first, newline, rest = next(chunks, b"").partition(b"\n")
         header = self._header(first, whole=bool(newline))
+        self._notes.cut = not newline
         self._take(rest)
         for chunk in chunks:
             self._take(chunk)
@@ -231,11 +233,15 @@ class _Reading:
             self._latest = event.t
             if isinstance(event, Token):
                 self._index += 1
+                if event.index != self._said_index + 1:
+                    self._notes.add(
+                        number, "does not follow the token before it: some are missing", "do not follow the token before"
+                    )
+                self._said_index = event.index
                 if event.index != self._index:
-                    self._notes.add(number, "does not have the number of the next token", "do not")
                     event = replace(event, index=self._index)
             elif isinstance(event, RequestTaken):
-                self._index = 0
+                self._index = self._said_index = 0
                 self._unfinished = True
             elif isinstance(event, Finished | Failed):
                 self._unfinished = False
