@@ -144,7 +144,6 @@ class _Reading:
         except _ERRORS as error:
             raise TraceError(f"The first line of {self._name} is damaged.", str(error)) from error
         self._line = 1
-        self._latest = header.t
         return header
 
     def _accept_without_header(self, line: bytes, error: Exception, *, whole: bool) -> None:
@@ -218,7 +217,7 @@ class _Reading:
             header = msgspec.json.decode(line, type=Header)
         except _ERRORS:
             return
-        if abs(header.t) < MOST_NS:
+        if self._events and abs(header.t) < MOST_NS:
             self._shift = self._latest - header.t
 
     def _keep(self, numbered: Iterable[tuple[int, Event]]) -> None:
@@ -235,7 +234,9 @@ class _Reading:
                 self._index += 1
                 if event.index != self._said_index + 1:
                     self._notes.add(
-                        number, "does not follow the token before it: some are missing", "do not follow the token before"
+                        number,
+                        "does not follow the token before it: some are missing",
+                        "do not follow the token before",
                     )
                 self._said_index = event.index
                 if event.index != self._index:
