@@ -19,7 +19,7 @@ from . import PROMPT
 from .engine_speed import decode_ns, engine
 from .figures import Figure, paired_ratio
 
-TOKENS = 256
+TOKENS = 128
 PAIRS = 15
 LONG = 100_000
 FORMS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
