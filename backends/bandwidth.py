@@ -161,10 +161,11 @@ def _keep(measured: Bandwidth) -> None:
 def _machine() -> str:
     """Return what tells machines of different bandwidth apart; a home folder may be shared by several."""
     memory = round(psutil.virtual_memory().total / 2**28)
-    return f"{platform.machine()}, {os.cpu_count()} × {_processor()}, {memory} × 256 MiB"
+    return f"{platform.machine()}, {os.cpu_count()} × {processor_name()}, {memory} × 256 MiB"
 
 
-def _processor() -> str:
+def processor_name() -> str:
+    """Return the name of the processor, as the system gives it."""
     try:
         with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
             names = (line.partition(":")[2].strip() for line in file if line.startswith(("model name", "cpu model")))

@@ -2,7 +2,7 @@
 
 import threading
 import time
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from ..backends.contract import Backend
 from ..backends.events import (
@@ -33,14 +33,27 @@ from .progress import ProgressLine
 from .streams import Data, Messages, not_written
 from .waiting import Waiting
 
+if TYPE_CHECKING:
+    from ..traces.recording import Recording
+
 _CANCEL_DEADLINE_SECONDS = 5.0
 _SILENCE_SECONDS = 0.5
 
 
-def generate(options: GenerationOptions, prompt: str, output: Output, data: Data, messages: Messages) -> ExitCode:
-    """Load the model, generate once, and write the result through ``output``; every failure is said on stderr."""
+def generate(
+    options: GenerationOptions,
+    prompt: str,
+    output: Output,
+    data: Data,
+    messages: Messages,
+    recording: "Recording | None" = None,
+) -> ExitCode:
+    """Load the model, generate once, and write the result through ``output``; every failure is said on stderr.
+
+    What is received goes into ``recording`` as well, which is closed in the end.
+    """
     progress = ProgressLine(messages)
-    generation = _Generation(options, prompt, output, data, messages, progress)
+    generation = _Generation(options, prompt, output, data, messages, progress, recording)
     with Interrupts() as interrupts:
         try:
             generation.perform(interrupts)
@@ -55,6 +68,7 @@ def generate(options: GenerationOptions, prompt: str, output: Output, data: Data
             return ExitCode.FAILED
         finally:
             progress.clear()
+            generation.end_recording()
         if generation.outcome.cancelled and generation.outcome.run is None:
             messages.say("Cancelled before anything was generated.")
         return _exit_code(generation.outcome, interrupts)
@@ -77,6 +91,7 @@ class _Generation:
         data: Data,
         messages: Messages,
         progress: ProgressLine,
+        recording: "Recording | None",
     ) -> None:
         self.outcome = Outcome(options)
         self._options = options
@@ -85,6 +100,7 @@ class _Generation:
         self._data = data
         self._messages = messages
         self._progress = progress
+        self._recording = recording
         self._done = False
 
     def perform(self, interrupts: Interrupts) -> None:
@@ -112,6 +128,7 @@ class _Generation:
 
     def _fail(self, what: str, reason: str, remedy: str = "") -> None:
         failed = Failed(t=time.perf_counter_ns(), stage="load", what=what, reason=reason, remedy=remedy)
+        self._record([failed])
         self._take(failed)
         self._output.event(failed)
 
@@ -121,7 +138,9 @@ class _Generation:
         while not self._done and not backend.closed:
             interrupted = waiting.wait([backend.fileno()], deadline)
             late = deadline is not None and time.monotonic() >= deadline
-            for event in backend.receive():
+            events = backend.receive()
+            self._record(events)
+            for event in events:
                 self._handle(event, backend)
             if interrupted and deadline is None:
                 self.outcome.cancelled = True
@@ -166,6 +185,24 @@ class _Generation:
                 pass  # of a comparison
             case _:
                 assert_never(event)
+
+    def end_recording(self) -> None:
+        """Write the end of the recording, where there is one."""
+        if self._recording is None:
+            return
+        if self.outcome.cancelled and self.outcome.run is not None and not self._done:
+            self._record([Finished(t=time.perf_counter_ns(), reason="cancelled")])
+        self._recording.close()
+        self._tell_of_recording()
+
+    def _record(self, events: list[Event]) -> None:
+        if self._recording is not None:
+            self._recording.take(events)
+            self._tell_of_recording()
+
+    def _tell_of_recording(self) -> None:
+        if self._recording is not None and (news := self._recording.news()) is not None:
+            self._say(news)
 
     def _say(self, text: str) -> None:
         self._progress.clear()

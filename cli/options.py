@@ -9,6 +9,7 @@ import click
 from ..backends.checks import check_settings, check_system
 from ..backends.limits import LIMITS, parse, parse_threads
 from ..backends.requests import CacheType, EngineSettings, FlashAttention, Message, Request, Sampling
+from ..traces.settings import described
 from . import llama_words
 from .settings import config_option, given, set_elsewhere, setting
 
@@ -49,31 +50,15 @@ class GenerationOptions:
 
     def described(self) -> dict[str, Any]:
         """Return all of it as plain JSON values, under the long names of the flags."""
-        settings, sampling = self.settings, self.sampling
-        return {
-            "model": None if self.model is None else valid_text(self.model),
-            "ctx_size": settings.context,
-            "batch_size": settings.batch,
-            "ubatch_size": settings.micro_batch,
-            "threads": settings.threads,
-            "threads_batch": settings.threads_batch,
-            "n_gpu_layers": settings.gpu_layers,
-            "flash_attn": settings.flash_attention,
-            "cache_type_k": settings.cache_type_k,
-            "cache_type_v": settings.cache_type_v,
-            "seed": sampling.seed,
-            "temp": sampling.temp,
-            "top_k": sampling.top_k,
-            "top_p": sampling.top_p,
-            "min_p": sampling.min_p,
-            "repeat_penalty": sampling.repeat_penalty,
-            "repeat_last_n": sampling.repeat_last_n,
-            "ignore_eos": sampling.ignore_eos,
-            "n_predict": self.max_tokens,
-            "stop": list(self.stop),
-            "system_prompt": self.system,
-            "raw": self.raw,
-        }
+        return described(
+            model=None if self.model is None else valid_text(self.model),
+            settings=self.settings,
+            sampling=self.sampling,
+            max_tokens=self.max_tokens,
+            stop=self.stop,
+            system=self.system,
+            raw=self.raw,
+        )
 
 
 class _Limited(click.FloatRange):

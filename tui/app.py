@@ -6,6 +6,7 @@ from textual.driver import Driver
 
 from ..backends.contract import Backend
 from ..backends.requests import EngineSettings
+from ..traces.tape import SessionTape
 from .engine_link import EngineLink, Launch
 from .history import History, default_path
 from .options import ScopeOptions
@@ -43,8 +44,8 @@ class ScopeApp(TerminalApp):
         return self.scope
 
 
-def run_scope(options: ScopeOptions) -> int:
-    """Open the scope on the terminal and return the exit code when it is closed.
+def run_scope(options: ScopeOptions, tape: SessionTape | None = None) -> int:
+    """Open the scope on the terminal and return the exit code when it is closed; ``tape`` keeps what is received.
 
     0: closed by the user, also before a model was chosen. 1: the app crashed; the traceback is on stderr. 2: there is
     no terminal. 3: the model could not be loaded. 128 + n: ended by signal n. The terminal is restored and the engine
@@ -56,20 +57,24 @@ def run_scope(options: ScopeOptions) -> int:
 
         return launch_engine(model, settings)
 
-    return run_app(options, launch)
+    return run_app(options, launch, tape)
 
 
-def run_app(options: ScopeOptions, launch: Launch) -> int:
+def run_app(options: ScopeOptions, launch: Launch, tape: SessionTape | None = None) -> int:
     """Do as ``run_scope`` with engines from ``launch``."""
-    link = EngineLink(launch, lower_priority)
+    link = EngineLink(launch, lower_priority, tape)
 
     def outcome(app: ScopeApp) -> int:
         failure = app.scope.session.failure
         return EXIT_NOT_LOADED if failure is not None and failure.stage == "load" else EXIT_DONE
 
+    def close() -> None:
+        link.close()
+        link.tape.close()
+
     return run_on_terminal(
         lambda driver: ScopeApp(options, link, History(default_path()), driver),
-        link.close,
+        close,
         outcome,
         "`decodescope run` needs none.",
     )

@@ -8,6 +8,7 @@ from ..backends.contract import Backend, LocalEngine
 from ..backends.events import Event, Failed, ModelReady
 from ..backends.requests import EngineSettings, Request
 from ..models.errors import ModelError
+from ..traces.tape import SessionTape
 from .feed import Feed
 
 if TYPE_CHECKING:
@@ -84,9 +85,12 @@ class BackendLink:
 class EngineLink(BackendLink):
     """One engine at a time; starting another one ends the last."""
 
-    def __init__(self, launch: Launch, when_ready: Callable[[], None] | None = None) -> None:
-        """``when_ready`` is called whenever a model has become ready."""
+    def __init__(
+        self, launch: Launch, when_ready: Callable[[], None] | None = None, tape: SessionTape | None = None
+    ) -> None:
+        """``when_ready`` is called whenever a model has become ready; ``tape`` keeps what is received."""
         super().__init__()
+        self.tape = SessionTape() if tape is None else tape
         self._launch = launch
         self._when_ready = when_ready
 
@@ -114,6 +118,7 @@ class EngineLink(BackendLink):
     def receive(self) -> list[Event]:
         """Return what has arrived."""
         events = super().receive()
+        self.tape.take(events)
         if self._when_ready is not None and any(isinstance(event, ModelReady) for event in events):
             self._when_ready()
         return events

@@ -6,6 +6,7 @@ import click
 
 from ..options import collect, generation_options
 from ..prompt import read_prompt
+from ..recording import open_recording, recording_options
 from ..streams import Messages
 
 
@@ -16,12 +17,16 @@ from ..streams import Messages
     "--json", "as_json", is_flag=True, help="Print the figures, the settings and the text as one JSON object."
 )
 @click.option("--jsonl", "as_jsonl", is_flag=True, help="Print every event as it comes, one JSON object a line.")
+@recording_options
 @generation_options
 def run_command(
     prompt_argument: str | None,
     plain: bool,
     as_json: bool,
     as_jsonl: bool,
+    record: str | None,
+    no_text: bool,
+    overwrite: bool,
     prompt_option: str | None,
     prompt_file: str | None,
     **values: Any,
@@ -34,6 +39,8 @@ def run_command(
     """
     if plain + as_json + as_jsonl > 1:
         raise click.UsageError("Only one of --plain, --json and --jsonl can be given.")
+    if no_text and record is None:
+        raise click.UsageError("--no-text goes with --record FILE.")
     options = collect(values)
     if len(options.models) > 1:
         raise click.UsageError("run takes one model; several are compared by decodescope compare.")
@@ -48,4 +55,5 @@ def run_command(
 
     data = Data()
     output = JsonOutput(data) if as_json else JsonLinesOutput(data) if as_jsonl else PlainOutput(data, messages)
-    click.get_current_context().exit(generate(options, prompt, output, data, messages))
+    recording = open_recording(record, options.described(), no_text=no_text, overwrite=overwrite)
+    click.get_current_context().exit(generate(options, prompt, output, data, messages, recording))

@@ -3,7 +3,8 @@
 import gc
 import sys
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -12,12 +13,17 @@ from ..exit_codes import ExitCode
 from ..failure import failure_text
 from ..options import COMPARED_TOKENS, GenerationOptions, collect, generation_options
 from ..prompt import read_prompt
+from ..recording import open_recording, recording_options
 from ..screen import check_theme, obstacle, screen_options
 from ..streams import Messages, is_terminal
+
+if TYPE_CHECKING:
+    from ...traces.tape import SessionTape
 
 
 @click.command("scope")
 @click.argument("words", nargs=-1, metavar="[PROMPT]")
+@recording_options
 @generation_options
 @screen_options
 def scope_command(
@@ -27,6 +33,9 @@ def scope_command(
     theme: str | None,
     fps: int | None,
     low_bandwidth: bool,
+    record: str | None,
+    no_text: bool,
+    overwrite: bool,
     **values: Any,
 ) -> None:
     """Watch a local model read a prompt and write its answer.
@@ -41,10 +50,19 @@ def scope_command(
     messages = Messages()
     prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
     if len(options.models) > 1:
+        if record is not None:
+            raise click.UsageError("--record takes one model at a time.")
         ctx.exit(_compare(ctx, options, prompt, messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
+    begin_recording = partial(open_recording, record, options.described(), no_text=no_text, overwrite=overwrite)
     without = obstacle()
     if without is None:
-        ctx.exit(_open(options, prompt, messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
+        from ...traces.tape import SessionTape
+
+        tape = SessionTape(text=not no_text, recording=begin_recording())
+        try:
+            ctx.exit(_open(options, prompt, messages, tape, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
+        finally:
+            tape.close()
     if prompt is None:
         raise click.UsageError(f"There is no prompt, and no screen to type one into: {without}.")
     if is_terminal(sys.stdout):
@@ -55,7 +73,7 @@ def scope_command(
     from ..streams import Data
 
     data = Data()
-    ctx.exit(generate(options, prompt, PlainOutput(data, messages), data, messages))
+    ctx.exit(generate(options, prompt, PlainOutput(data, messages), data, messages, begin_recording()))
 
 
 def _one_word(ctx: click.Context, words: tuple[str, ...]) -> str | None:
@@ -90,6 +108,7 @@ def _open(
     options: GenerationOptions,
     prompt: str | None,
     messages: Messages,
+    tape: "SessionTape",
     *,
     theme: str | None,
     fps: int | None,
@@ -123,7 +142,7 @@ def _open(
         theme=theme,
     )
     try:
-        return run_scope(scope)
+        return run_scope(scope, tape)
     except NoTerminalError as error:
         messages.say(str(error))
         return ExitCode.FAILED

@@ -75,9 +75,7 @@ def rows_in(path: Path, rows: int) -> "np.ndarray[tuple[int, int], np.dtype[np.f
 def test_scores_equal_those_of_an_independent_computation(open_llama: Open, tmp_path: Path) -> None:
     """Naive sums in double precision over both models' logits; the models differ in the precision of their caches."""
     settings = {"context": 512, "flash_attention": "on"}
-    exact, coarse = (
-        loaded(open_llama(**settings, cache_type_k=kind, cache_type_v=kind)) for kind in ("f16", "q4_0")
-    )
+    exact, coarse = (loaded(open_llama(**settings, cache_type_k=kind, cache_type_v=kind)) for kind in ("f16", "q4_0"))
     tokens = tokens_of(exact)
     count = len(tokens) - 1
     request = ScoreRequest(tokens=tokens, first=1, exchange=os.fsencode(tmp_path / "reference"))

@@ -23,6 +23,7 @@ from .choosing import Choosing
 from .face import Face
 from .memory_speed import MemorySpeed
 from .scope_view import ScopeView
+from .taking_out import keep_session
 from .watching import Watching
 from .wording import ready_notes
 
@@ -96,7 +97,7 @@ class ScopeScreen(Asking, ScopeView):
         self._slow_timer.resume()
         failed = self._link.start(options.model, options.settings, self._readable, lambda: self._watching.pace.seconds)
         if failed is not None:
-            self._take_in(self.session.apply([failed]))
+            self._from_here(failed)
 
     def _restart_engine(self) -> None:
         """Start an engine with the options now in force; what the last one has written of an answer stays."""
@@ -104,10 +105,20 @@ class ScopeScreen(Asking, ScopeView):
         if self.session.busy:
             self._read()
         if self.session.busy:
-            self._take_in(self.session.apply([Finished(t=self._face.clock(), reason="cancelled")]))
+            self._from_here(Finished(t=self._face.clock(), reason="cancelled"))
         self._face.model_name = self._choosing.model_name
         self._start_engine()
         self._face.all()
+
+    def _from_here(self, event: Finished | Failed) -> None:
+        """Take in what no engine tells."""
+        self._link.tape.take([event])
+        self._take_in(self.session.apply([event]))
+
+    def _read(self) -> None:
+        super()._read()
+        if (problem := self._link.tape.news()) is not None:
+            self._say(problem, "error")
 
     def _take_in(self, changes: Changes) -> None:
         super()._take_in(changes)
@@ -148,6 +159,10 @@ class ScopeScreen(Asking, ScopeView):
     def action_focus_prompt(self) -> None:
         """Go to the prompt box."""
         self._box.focus()
+
+    def action_keep(self) -> None:
+        """Save the session with all its times."""
+        self._say(*keep_session(self._link.tape, self._choosing.options))
 
     def action_model(self) -> None:
         """Choose another model."""

@@ -5,7 +5,11 @@ from typing import Any, Literal
 
 from textual.app import App
 
+from ...backends.text import well_formed
+from ...traces.settings import described
+from ...traces.tape import SessionTape
 from ..answer_file import save_answer
+from ..options import ScopeOptions
 from ..session import Session
 
 Told = tuple[str, Literal["information", "error"]]
@@ -29,4 +33,24 @@ def save_last_answer(session: Session) -> Told:
         path = save_answer(text, session.last_prompt or "", Path.cwd())
     except OSError as error:
         return f"The answer cannot be saved here: {error}", "error"
+    return f"Saved as {path}", "information"
+
+
+def keep_session(tape: SessionTape, options: ScopeOptions) -> Told:
+    """Save everything that was received in the current directory; ``options``: those in force."""
+    settings = described(
+        model=None if options.model is None else well_formed(str(options.model.path)),
+        settings=options.settings,
+        sampling=options.sampling,
+        max_tokens=options.max_tokens,
+        stop=options.stop,
+        system=options.system,
+        raw=options.raw,
+    )
+    try:
+        path = tape.save(Path.cwd(), settings)
+    except OSError as error:
+        return f"The session cannot be saved here: {error}", "error"
+    if path is None:
+        return "There is nothing to keep yet.", "information"
     return f"Saved as {path}", "information"

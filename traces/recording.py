@@ -1,0 +1,48 @@
+"""A recording that never disturbs what it records."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..backends.events import Event
+from .header import new_header
+from .no_text import settings_without_text
+from .writer import TraceWriter, encoded
+
+
+class Recording:
+    """Writes what is received to a file; what goes wrong with it ends the recording and nothing else."""
+
+    def __init__(self, writer: TraceWriter, settings: dict[str, Any], *, text: bool) -> None:
+        """``settings``: as ``settings.described``; ``text``: with what is asked and answered."""
+        self._writer: TraceWriter | None = writer
+        self._path = writer.path
+        self._text = text
+        self._problem: str | None = None
+        header = new_header(settings if text else settings_without_text(settings), text=text)
+        self._attempt(lambda: writer.begin(header))
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Write events; never raises."""
+        if (writer := self._writer) is not None:
+            self._attempt(lambda: writer.write(encoded(events, text=self._text)))
+
+    def close(self) -> None:
+        """End the file; never raises. Harmless when repeated."""
+        if (writer := self._writer) is not None:
+            self._attempt(writer.close)
+            self._writer = None
+
+    def news(self) -> str | None:
+        """Return what went wrong, in a sentence; once."""
+        problem, self._problem = self._problem, None
+        return problem
+
+    def _attempt(self, write: Callable[[], None]) -> None:
+        try:
+            write()
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._problem = f"The recording in {self._path} ends here: {reason}. The generation goes on."
+            if self._writer is not None:
+                self._writer.abandon()
+                self._writer = None

@@ -1,0 +1,105 @@
+"""A session in memory, for those who want it after the fact."""
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from ..backends.events import Event
+from .compression import GzipPacker, Packer, ZstdPacker
+from .errors import TraceError
+from .writer import encode_header, encoded
+
+if TYPE_CHECKING:
+    from .recording import Recording
+
+
+class SessionTape:
+    """Everything that was received since the session began; also in a file where there is a recording.
+
+    In memory are compressed lines: a token takes about 40 bytes, 160 with its probabilities.
+    """
+
+    def __init__(self, *, text: bool = True, recording: "Recording | None" = None) -> None:
+        """``text``: with what is asked and answered."""
+        self._text = text
+        self._recording = recording
+        self._packer: Packer | None = None
+        self._ending = ""
+        self._parts: list[bytes] = []
+        self._began_ns = time.perf_counter_ns()
+        self._began = time.time()
+
+    @property
+    def size(self) -> int:
+        """Bytes that it takes in memory, nearly."""
+        return sum(len(part) for part in self._parts)
+
+    def take(self, events: Iterable[Event]) -> None:
+        """Keep events; never raises."""
+        events = list(events)
+        if not events:
+            return
+        if self._recording is not None:
+            self._recording.take(events)
+        if self._packer is None:
+            self._packer, self._ending = _smallest_form()
+        self._keep(self._packer.gather(encoded(events, text=self._text)))
+
+    def news(self) -> str | None:
+        """Return what went wrong with the recording, in a sentence; once."""
+        return None if self._recording is None else self._recording.news()
+
+    def save(self, folder: Path, settings: dict[str, Any]) -> Path | None:
+        """Write everything so far to a new file in ``folder``, named after the date; return its path.
+
+        ``settings``: as ``settings.described``. ``None``: there is nothing yet. Nothing is ever overwritten. Raises
+        OSError when the folder cannot be written; then no file is left behind.
+        """
+        if self._packer is None:
+            return None
+        self._keep(self._packer.end())
+        path, file = _new_file(folder, time.strftime("decodescope-%Y%m%d-%H%M%S"), f".jsonl{self._ending}")
+        try:
+            with file:
+                file.write(self._packed_header(self._packer, settings))
+                file.writelines(self._parts)
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+        return path
+
+    def close(self) -> None:
+        """End the recording; never raises. Harmless when repeated."""
+        if self._recording is not None:
+            self._recording.close()
+
+    def _keep(self, packed: bytes) -> None:
+        if packed:
+            self._parts.append(packed)
+
+    def _packed_header(self, packer: Packer, settings: dict[str, Any]) -> bytes:
+        # Only here: it takes a while to load, and few save.
+        from .header import new_header
+        from .no_text import settings_without_text
+
+        settings = settings if self._text else settings_without_text(settings)
+        line = encode_header(new_header(settings, text=self._text, began_ns=self._began_ns, began=self._began))
+        return packer.gather(line) + packer.end()
+
+
+def _smallest_form() -> tuple[Packer, str]:
+    try:
+        return ZstdPacker(), ".zst"
+    except TraceError:
+        return GzipPacker(), ".gz"
+
+
+def _new_file(folder: Path, stem: str, ending: str) -> tuple[Path, BinaryIO]:
+    number = 1
+    while True:
+        path = folder / (f"{stem}{ending}" if number == 1 else f"{stem}-{number}{ending}")
+        try:
+            return path, path.open("xb")
+        except FileExistsError:
+            number += 1

@@ -1,0 +1,88 @@
+"""Writing a recording while it happens: whatever ends this process, what was received before is in the file."""
+
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from ..backends.events import Event
+from ..backends.wire import encode
+from .compression import packer_for
+from .errors import TraceError
+from .no_text import event_without_text
+
+if TYPE_CHECKING:
+    from .header import Header
+
+
+def encoded(events: Iterable[Event], *, text: bool) -> bytes:
+    """Return events as lines; ``text``: with what was asked and answered."""
+    return b"".join([encode(event if text else event_without_text(event)) for event in events])
+
+
+class TraceWriter:
+    """A file that is being written, compressed when its name ends in ``.gz`` or ``.zst``."""
+
+    def __init__(self, path: Path, *, overwrite: bool = False) -> None:
+        """Open the file. What is there already is kept: raises TraceError for a file that is not empty, unless
+        ``overwrite``, and for one that cannot be opened. Pipes and devices are written as they are.
+        """
+        self.path = path
+        self._packer = packer_for(path.name)
+        self._descriptor = _opened(path, overwrite=overwrite)
+
+    def begin(self, header: "Header") -> None:
+        """Write the first line. Raises OSError."""
+        self.write(encode_header(header))
+
+    def write(self, lines: bytes) -> None:
+        """Write whole lines; a reader gets them at once, and so does who reads after this process was killed.
+
+        Raises OSError.
+        """
+        if lines:
+            self._put(self._packer.pack(lines))
+
+    def close(self) -> None:
+        """End the file. Raises OSError when the end cannot be written. Harmless when repeated."""
+        if self._descriptor < 0:
+            return
+        try:
+            self._put(self._packer.end())
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Close the file as it is. Harmless when repeated."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _put(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+
+
+def encode_header(header: "Header") -> bytes:
+    """Return the first line, newline included."""
+    return msgspec.json.encode(header) + b"\n"
+
+
+def _opened(path: Path, *, overwrite: bool) -> int:
+    try:
+        try:
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        except FileExistsError:
+            found = path.stat()
+            if stat.S_ISREG(found.st_mode) and found.st_size and not overwrite:
+                raise TraceError(
+                    f"There is a file {path} already.", remedy="Name another one, or add --overwrite."
+                ) from None
+            return os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
+    except OSError as error:
+        raise TraceError(
+            f"Nothing can be recorded in {path}.", error.strerror or str(error), "Name another file."
+        ) from error
