@@ -61,7 +61,7 @@ def event_without_text(event: Event) -> Event:
         case ModelReady():
             return replace(event, file=_file_name(event.file))
         case Scored():
-            return replace(event, top=((),) * len(event.top))
+            return replace(event, top=((),) * len(event.top), pieces=())
         case Quantized():
             return replace(event, path=event.path.rpartition(b"/")[2])
         case Failed():
