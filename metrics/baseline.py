@@ -3,6 +3,10 @@
 from bisect import bisect_left, insort
 from collections import deque
 
+import numpy as np
+
+from .series import Int64Array
+
 WINDOW = 128
 """Tokens looked back on: short enough to follow the slow growth of the context, long enough to outvote a burst."""
 
@@ -36,3 +40,31 @@ class Baseline:
         insort(self._sorted, value)
         count = len(self._sorted)
         return self._sorted[count // 4] if count >= FEWEST else None
+
+
+_ROWS = 4096
+"""Windows looked at in one go, some megabytes."""
+
+
+def baselines(values: Int64Array) -> Int64Array:
+    """Return what ``Baseline.add`` returns for each of many values, shape (n,); 0 for those below ``FEWEST``.
+
+    ``values``: what counts of each gap, gap − wait or 0 at least; shape (n,).
+    """
+    found = np.zeros(len(values), dtype=np.int64)
+    followed = Baseline()
+    for position, value in enumerate(values[: WINDOW - 1].tolist()):
+        found[position] = followed.add(value) or 0
+    if len(values) >= WINDOW:
+        windows = np.lib.stride_tricks.sliding_window_view(values, WINDOW)
+        for first in range(0, len(windows), _ROWS):
+            part = windows[first : first + _ROWS]
+            place = WINDOW - 1 + first
+            found[place : place + len(part)] = np.partition(part, WINDOW // 4, axis=1)[:, WINDOW // 4]
+    return found
+
+
+def baseline_at(values: Int64Array, position: int) -> int | None:
+    """Return what ``Baseline.add`` returns for the value at ``position`` (from 0) of many."""
+    window = np.sort(values[max(0, position + 1 - WINDOW) : position + 1])
+    return int(window[len(window) // 4]) if len(window) >= FEWEST else None

@@ -1,5 +1,8 @@
 """What happened to the engine during every token of a run, as columns."""
 
+from collections.abc import Sequence
+from operator import attrgetter
+
 import numpy as np
 
 from ..backends.token_facts import Scheduling
@@ -27,6 +30,16 @@ class FactColumns:
         self._longest_wait = Series()
         self._cpu = Series()
         self._read_bytes: dict[int, int] = {}
+        self._counts = (self._involuntary, self._voluntary, self._minor_faults, self._major_faults)
+        self._columns: tuple[tuple[Column[np.int32] | Series, str], ...] = (
+            (self._involuntary, "involuntary_switches"),
+            (self._voluntary, "voluntary_switches"),
+            (self._minor_faults, "minor_faults"),
+            (self._major_faults, "major_faults"),
+            (self._wait, "wait_ns"),
+            (self._longest_wait, "longest_wait_ns"),
+            (self._cpu, "cpu_ns"),
+        )
 
     def append(self, facts: Scheduling | None) -> None:
         """Take in the facts of the next token."""
@@ -46,6 +59,27 @@ class FactColumns:
             (self._cpu, facts.cpu_ns),
         ):
             times.append(UNKNOWN if time is None else time)
+
+    def extend(self, facts: Sequence[Scheduling | None]) -> None:
+        """Take in the facts of many tokens."""
+        none = Scheduling()
+        known = [one or none for one in facts]
+        first = len(self._cpu)
+        for place, one in enumerate(known, first):
+            if one.read_bytes is not None:
+                self._read_bytes[place] = one.read_bytes
+        for column, name in self._columns:
+            values = list(map(attrgetter(name), known))
+            if None in values:
+                values = [UNKNOWN if value is None else value for value in values]
+            column.extend(np.minimum(np.array(values, dtype=np.int64), _LARGEST) if column in self._counts else values)
+
+    def take(self, other: "FactColumns", count: int) -> None:
+        """Take in the facts of the first ``count`` tokens of another run."""
+        first = len(self._cpu)
+        self._read_bytes |= {first + place: read for place, read in other._read_bytes.items() if place < count}
+        for (own, _), (column, _) in zip(self._columns, other._columns, strict=True):
+            own.extend(column.values[:count])
 
     def at(self, position: int) -> Scheduling:
         """Return the facts of the token at ``position`` (from 0)."""

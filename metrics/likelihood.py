@@ -1,5 +1,7 @@
 """How likely every token of a run was, as columns."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ..backends.token_facts import Alternative, Probability
@@ -30,6 +32,21 @@ class Likelihood:
         if self._columns is not None:
             self._columns.append(facts)
         self._length += 1
+
+    def extend(self, facts: Sequence[Probability | None]) -> None:
+        """Take in the facts of many tokens."""
+        if self._columns is None and not any(one is not None for one in facts):
+            self._length += len(facts)
+            return
+        for one in facts:
+            self.append(one)
+
+    def take(self, other: "Likelihood", count: int) -> None:
+        """Take in the facts of the first ``count`` tokens of another run, before any other's."""
+        self._length = count
+        if other._columns is not None and not np.isnan(other._columns.logprob.values[:count]).all():
+            self._columns = _Columns()
+            self._columns.take(other._columns, count)
 
     @property
     def known(self) -> bool:
@@ -89,6 +106,15 @@ class _Columns:
         for _ in range(TOP - len(top)):
             self._top_ids.append(_NONE)
             self._top_logprobs.append(np.nan)
+
+    def take(self, other: "_Columns", count: int) -> None:
+        self.logprob.extend(other.logprob.values[:count])
+        self.entropy.extend(other.entropy.values[:count])
+        self.rank.extend(other.rank.values[:count])
+        self.cost.extend(other.cost.values[:count])
+        self._top_ids.extend(other._top_ids.values[: count * TOP])
+        self._top_logprobs.extend(other._top_logprobs.values[: count * TOP])
+        self._pieces = dict(other._pieces)
 
     def at(self, position: int) -> Probability | None:
         cost = int(self.cost.values[position])

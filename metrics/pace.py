@@ -1,6 +1,7 @@
 """How a token's time compares with its run."""
 
 import math
+from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
@@ -26,6 +27,13 @@ def pace(gap: int, median: float | None) -> Pace:
     if median is None or median <= 0:
         return Pace.ORDINARY
     return Pace(sum(gap >= threshold * median for threshold in THRESHOLDS))
+
+
+def paces(gaps: Int64Array, medians: Sequence[float | None]) -> Int64Array:
+    """Classify many ITLs, each against a median of its own; shape (n,)."""
+    usual = np.array([0.0 if median is None else median for median in medians], dtype=np.float64)
+    classes = sum(((gaps >= threshold * usual) & (usual > 0)).astype(np.int64) for threshold in THRESHOLDS)
+    return np.asarray(classes, dtype=np.int64)
 
 
 class RunningMedian:
@@ -56,6 +64,23 @@ class RunningMedian:
         self._counts[bin_index] += 1
         self._below += bin_index < self._middle
         self._total += 1
+
+    def follow(self, gaps: Sequence[int]) -> list[float | None]:
+        """Count many gaps; return the median before each of them."""
+        before = []
+        for gap in gaps:
+            before.append(self.value)
+            self.add(gap)
+        return before
+
+    def count(self, gaps: Sequence[int]) -> None:
+        """Count many gaps, and no more."""
+        self._first += gaps[: self._EXACT - len(self._first)]
+        bins = [min(int(math.log(gap / 1000) / self._log_base), self._BINS - 1) if gap > 1000 else 0 for gap in gaps]
+        self._counts = (np.bincount(bins, minlength=self._BINS) + self._counts).tolist() if bins else self._counts
+        self._total += len(gaps)
+        # The median is looked for anew.
+        self._middle = self._below = 0
 
     @property
     def value(self) -> float | None:

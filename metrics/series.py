@@ -29,6 +29,16 @@ class Column(Generic[_Number]):
         self._data[self._length] = value
         self._length += 1
 
+    def extend(self, values: "npt.NDArray[np.generic] | list[int]") -> None:
+        """Add many values at the end; shape (m,)."""
+        length = self._length + len(values)
+        if length > len(self._data):
+            grown = np.empty(max(length, 2 * len(self._data)), dtype=self._data.dtype)
+            grown[: self._length] = self._data[: self._length]
+            self._data = grown
+        self._data[self._length : length] = values
+        self._length = length
+
     @property
     def values(self) -> npt.NDArray[_Number]:
         """The values so far, shape (n,), as a read-only view that the next append may leave behind."""
