@@ -48,6 +48,12 @@ def _config() -> click.Command:
     return config_command
 
 
+def _replay() -> click.Command:
+    from .commands.replay import replay_command
+
+    return replay_command
+
+
 def _doctor() -> click.Command:
     from .commands.doctor import doctor_command
 
@@ -59,6 +65,7 @@ _COMMANDS: dict[str, Callable[[], click.Command]] = {
     "config": _config,
     "doctor": _doctor,
     "models": _models,
+    "replay": _replay,
     "run": _run,
 }
 

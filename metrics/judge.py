@@ -53,7 +53,10 @@ class Judge:
                 self.add(token)
             return
         gaps = np.array([token.gap for token in tokens], dtype=np.int64)
-        waits = [token.facts.wait_ns if token.facts.longest_wait_ns is None else token.facts.longest_wait_ns for token in tokens]
+        waits = [
+            token.facts.wait_ns if token.facts.longest_wait_ns is None else token.facts.longest_wait_ns
+            for token in tokens
+        ]
         usual = baselines(np.maximum(gaps - np.array([wait or 0 for wait in waits], dtype=np.int64), 0))
         usual[: FEWEST - 1] = usual[FEWEST - 1]
         self._usual.extend(usual)

@@ -1,11 +1,12 @@
 """The generations in a recording, one by one."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
-from ..backends.events import Event, Failed, Finished, ModelReady, RequestTaken
+from ..backends.events import Event, Failed, Finished, Log, ModelReady, RequestTaken, Token
 
 if TYPE_CHECKING:
     from ..metrics.run import Run
@@ -27,7 +28,9 @@ class Generation(msgspec.Struct, frozen=True):
 
         run = Run(self.taken, None if self.model is None else forecast_for(self.model, None))
         for event in self.events[1:]:
-            run.apply(event)
+            if not isinstance(event, Token):
+                run.apply(event)
+        run.apply_tokens([event for event in self.events if isinstance(event, Token)])
         return run
 
 
@@ -53,3 +56,31 @@ def generations(events: Iterable[Event]) -> list[Generation]:
                 end()
     end()
     return found
+
+
+class Take(msgspec.Struct, frozen=True):
+    """What is replayed in one go: a generation and how its model was loaded, or what there is without one."""
+
+    opening: tuple[Event, ...]
+    """What came since the generation before; a model that was there already is told again."""
+    generation: Generation | None
+    """``None``: nothing was asked."""
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything in order."""
+        return self.opening if self.generation is None else (*self.opening, *self.generation.events)
+
+
+def takes(events: Sequence[Event]) -> list[Take]:
+    """Return the parts of a recording in order; at least one, and all but an only one with a generation."""
+    found: list[Take] = []
+    place = 0
+    for generation in generations(events):
+        first = next(number for number in range(place, len(events)) if events[number] is generation.taken)
+        opening = tuple(events[place:first])
+        if generation.model is not None and not any(isinstance(event, ModelReady) for event in opening):
+            opening = (replace(generation.model, t=generation.taken.t), *(e for e in opening if isinstance(e, Log)))
+        found.append(Take(opening, generation))
+        place = first + len(generation.events)
+    return found or [Take(tuple(events), None)]

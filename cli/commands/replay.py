@@ -1,0 +1,106 @@
+"""``decodescope replay``: recordings opened again."""
+
+import gc
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..exit_codes import ExitCode
+from ..failure import failure_text
+from ..screen import check_theme, obstacle, screen_options
+from ..streams import Messages
+
+if TYPE_CHECKING:
+    from ...traces.opened import Opened
+
+MOST_FILES = 6
+
+
+@click.command("replay", short_help="Open recordings again, without a model.")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--plain", is_flag=True, help="Print the text at once; figures on stderr. Without a screen the default.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the figures, the settings and the text as one JSON object, as run."
+)
+@click.option("--jsonl", "as_jsonl", is_flag=True, help="Print every event, one JSON object a line.")
+@click.option(
+    "--generation",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Begin with the N-th answer of the recording; without a screen: that one. Default: the first; without a "
+    "screen all, and with --json the last.",
+)
+@click.option(
+    "--speed", type=click.FloatRange(0.1, 100), default=1.0, metavar="N", help="Play N times as fast, 0.1 to 100."
+)
+@click.option("--loop", is_flag=True, help="Begin anew at the end.")
+@click.option("--paused", is_flag=True, help="Wait at the start.")
+@screen_options
+def replay_command(
+    files: tuple[str, ...],
+    plain: bool,
+    as_json: bool,
+    as_jsonl: bool,
+    generation: int | None,
+    speed: float,
+    loop: bool,
+    paused: bool,
+    theme: str | None,
+    fps: int | None,
+    low_bandwidth: bool,
+) -> None:
+    """Open recordings again, as they were made with --record.
+
+    One file opens the scope, several open as lanes on one clock. No model is needed. Without a terminal the text is
+    printed at once, as by --plain. Exit status: 0 done, 1 a file cannot be read, 2 wrong usage.
+    """
+    if plain + as_json + as_jsonl > 1:
+        raise click.UsageError("Only one of --plain, --json and --jsonl can be given.")
+    headless = plain or as_json or as_jsonl
+    if len(files) > MOST_FILES:
+        raise click.UsageError(f"At most {MOST_FILES} recordings are shown together.")
+    if headless and len(files) > 1:
+        raise click.UsageError("Without a screen one recording is taken at a time.")
+    check_theme(theme)
+    messages = Messages()
+    without = obstacle()
+    ctx = click.get_current_context()
+    if not headless and without is None:
+        # Reading and importing make many objects and no garbage; the screen turns collection on again.
+        gc.disable()
+    opened = [_open(file, generation, messages) for file in files]
+    if headless or without is not None:
+        if len(files) > 1:
+            raise click.UsageError(f"Several recordings need a screen, and there is none: {without}.")
+        if not headless and messages.terminal:
+            messages.say(f"Plain text, since {without}.")
+        from ..replaying import print_recording
+
+        form = "json" if as_json else "jsonl" if as_jsonl else "plain"
+        ctx.exit(print_recording(opened[0], form, generation, messages))
+    from ...tui.options import ScopeOptions
+    from ...tui.replay.app import run_replay
+
+    options = ScopeOptions(theme=theme, fps=fps, low_bandwidth=low_bandwidth)
+    ctx.exit(run_replay(opened, options, speed=speed, loop=loop, paused=paused))
+
+
+def _open(file: str, generation: int | None, messages: Messages) -> "Opened":
+    """Read a file. Ends the command with the reason where it cannot be read."""
+    from ...traces.errors import TraceError
+    from ...traces.generations import takes
+    from ...traces.opened import Opened
+    from ...traces.reader import read_trace
+
+    path = Path(file).expanduser()
+    try:
+        trace = read_trace(path)
+    except TraceError as error:
+        messages.say(failure_text(error.what, error.reason, error.remedy))
+        click.get_current_context().exit(ExitCode.FAILED)
+    found = tuple(takes(trace.events))
+    answers = sum(take.generation is not None for take in found)
+    if generation is not None and generation > answers:
+        raise click.UsageError(f"{path.name} has {answers:,} answer{'' if answers == 1 else 's'}, no {generation:,}th.")
+    return Opened(path.name, trace, found, first=0 if generation is None else generation - 1)

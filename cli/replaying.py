@@ -1,0 +1,106 @@
+"""A recording without a screen: what ``run`` printed when it was made."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
+
+from ..backends.events import Event, Failed, Finished, Token
+from ..backends.text import TextStream
+from ..backends.wire import encode
+from ..metrics.summary import summarize
+from ..traces.generations import Take
+from ..traces.opened import Opened
+from .exit_codes import ExitCode
+from .failure import failure_text
+from .report import summary_line
+from .streams import Data, Messages, not_written
+
+if TYPE_CHECKING:
+    from ..metrics.run import Run
+
+Form = Literal["plain", "json", "jsonl"]
+
+
+def print_recording(opened: Opened, form: Form, generation: int | None, messages: Messages) -> ExitCode:
+    """Print one answer (``generation``, from 1), or all of them; ``json``: the last. What is wrong is said on stderr."""
+    for note in opened.notes:
+        messages.say(f"{opened.name}: {note}")
+    if not opened.text and form != "jsonl":
+        messages.say(f"{opened.name}: It holds no text.")
+    takes = opened.takes if generation is None else opened.takes[generation - 1 : generation]
+    data = Data()
+    try:
+        if form == "jsonl":
+            events = opened.trace.events if generation is None else takes[0].events
+            data.write(b"".join(encode(event) for event in events).decode())
+        elif form == "json":
+            data.write(_summary(opened, takes[-1]))
+        else:
+            for take in takes:
+                _print_text(take, data, messages)
+        data.flush()
+    except BrokenPipeError:
+        data.abandon()
+        return ExitCode.NOBODY_READS
+    except OSError as error:
+        data.abandon()
+        messages.say(not_written(error))
+        return ExitCode.FAILED
+    return ExitCode.DONE
+
+
+def _text(events: Sequence[Event]) -> str:
+    stream, parts = TextStream(), []
+    for event in events:
+        if isinstance(event, Token):
+            parts += stream.feed(event)
+        elif isinstance(event, Finished):
+            parts += stream.finish(event)
+    return "".join(text for _, text in [*parts, *stream.flush()])
+
+
+def _print_text(take: Take, data: Data, messages: Messages) -> None:
+    text = _text(take.events)
+    data.write(text if not text or text.endswith("\n") else text + "\n")
+    data.flush()
+    failed = _failed(take)
+    if failed is not None:
+        messages.say(failure_text(failed.what, failed.reason, failed.remedy))
+    if take.generation is None:
+        if failed is None:
+            messages.say("Nothing was asked.")
+        return
+    run = take.generation.run()
+    line = summary_line(run, run.finish_reason)
+    if line is not None:
+        messages.say(line)
+
+
+def _failed(take: Take) -> Failed | None:
+    return next((event for event in take.events if isinstance(event, Failed)), None)
+
+
+def _summary(opened: Opened, take: Take) -> str:
+    """Return what ``run --json`` prints."""
+    run = _run(take)
+    header = opened.trace.header
+    model = None if take.generation is None else take.generation.model
+    summary = summarize(run, model, {} if header is None else header.settings)
+    failed = _failed(take)
+    if failed is not None:
+        summary["finish_reason"] = "failed"
+    summary["error"] = (
+        None if failed is None else {"what": failed.what, "reason": failed.reason, "remedy": failed.remedy}
+    )
+    summary["text"] = _text(take.events)
+    return json.dumps(summary, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def _run(take: Take) -> "Run":
+    if take.generation is not None:
+        return take.generation.run()
+    from ..backends.events import RequestTaken
+    from ..backends.requests import Sampling
+    from ..metrics.run import Run
+
+    return Run(RequestTaken(t=0, request=0, sampling=Sampling(), seed=Sampling().seed))

@@ -1,0 +1,1 @@
+"""Recordings opened again: the scope and several lanes on a clock that the reader moves."""

@@ -1,0 +1,56 @@
+"""The question where to go."""
+
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from .place import HOW, position_of
+from .timeline import Timeline
+
+
+class GoToScreen(ModalScreen[int | None]):
+    """Ends with a position, or with ``None``."""
+
+    DEFAULT_CSS = """
+    GoToScreen {
+        align: center middle;
+        & > Vertical {
+            width: 90%;
+            max-width: 64;
+            height: auto;
+            padding: 1 2;
+            background: $surface;
+            border: round $primary;
+            border-title-style: bold;
+        }
+        & Static { height: auto; color: $text-muted; }
+        & Input { height: 1; border: none; padding: 0; margin-bottom: 1; }
+    }
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Stay.", show=False)]
+
+    def __init__(self, timeline: Timeline) -> None:
+        super().__init__()
+        self._timeline = timeline
+        self._how = Static(HOW, markup=False)
+
+    def compose(self) -> ComposeResult:
+        """Ask, and say how it is answered."""
+        with Vertical() as box:
+            box.border_title = "Go to"
+            yield Input(placeholder="12.5s", max_length=40)
+            yield self._how
+
+    @on(Input.Submitted)
+    def _answered(self, message: Input.Submitted) -> None:
+        position = position_of(message.value, self._timeline)
+        if position is None:
+            self._how.update(f"That is no place. {HOW}")
+        else:
+            self.dismiss(position)

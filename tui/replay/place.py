@@ -1,0 +1,29 @@
+"""Where to go, as the reader writes it."""
+
+import re
+
+from .timeline import Timeline
+
+HOW = "A time such as 12.5s, 250ms or 1:30, a token such as #340, or a share such as 50%."
+
+_TIME = re.compile(r"([-+−]?\d+(?:\.\d+)?)\s*(s|ms)")
+_CLOCK = re.compile(r"(\d+):(\d{1,2}(?:\.\d+)?)")
+_TOKEN = re.compile(r"#\s*([\d,]{1,15})")
+_SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
+_MOST_SECONDS = 1e9
+
+
+def position_of(text: str, timeline: Timeline) -> int | None:
+    """Return the position that is meant; times count from the request. ``None``: nothing that is understood."""
+    text = text.strip().lower()
+    if found := _TOKEN.fullmatch(text):
+        return timeline.of_token(int(found[1].replace(",", "") or 0))
+    if found := _SHARE.fullmatch(text):
+        return round(min(float(found[1]), 100.0) / 100 * timeline.length)
+    if found := _TIME.fullmatch(text):
+        seconds = float(found[1].replace("−", "-")) / (1000 if found[2] == "ms" else 1)
+    elif found := _CLOCK.fullmatch(text):
+        seconds = int(found[1][:9]) * 60 + float(found[2])
+    else:
+        return None
+    return timeline.at(round(min(max(seconds, -_MOST_SECONDS), _MOST_SECONDS) * 1e9))

@@ -1,0 +1,293 @@
+"""The scope on files: the same screen, on a clock that the reader moves."""
+
+import asyncio
+import gc
+import time
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.timer import Timer
+
+from ...backends.events import Failed, Finished, ModelReady
+from ...backends.text import visible
+from ...traces.generations import Take
+from ..engine_link import BackendLink
+from ..keys import bindings
+from ..plotting import curve
+from ..screens.face import Face
+from ..screens.recording import NOT_RECORDED
+from ..screens.scope_view import ScopeView
+from ..screens.watching import Watching
+from ..screens.wording import answer_note
+from ..widgets.cells import Cells
+from .film import Film
+from .keys import REPLAY_KEYS, replay_bindings
+from ...traces.opened import Opened
+from .player import Player
+from .session import ReplaySession
+from .track import Track
+from .words import state_row
+
+_REFUSED = "This is a recording: it can be looked at, not asked, changed or measured."
+_WALKED = frozenset({"step", "step_back", "start", "finish", "forward", "backward"})
+"""With the inspector these keys walk from token to token, as in the scope."""
+_COLLECTION_THRESHOLDS = (10_000, 20, 20)
+
+
+class ReplayScreen(ScopeView):
+    """Plays one file."""
+
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(REPLAY_KEYS), *replay_bindings()]
+    DEFAULT_CSS = """
+    ReplayScreen {
+        & #told { padding: 0 1; background: $surface; }
+        & #track { height: 2; }
+        &.-short #track { height: 1; }
+    }
+    """
+    recorded = True
+
+    def __init__(
+        self,
+        opened: Opened,
+        watching: Watching,
+        *,
+        speed: float = 1.0,
+        loop: bool = False,
+        paused: bool = False,
+        clock: Callable[[], int] = time.perf_counter_ns,
+    ) -> None:
+        """``clock`` is the real one, ns."""
+        session = ReplaySession(text=opened.text)
+        super().__init__(session, BackendLink(), watching)
+        self._replayed = session
+        self._opened = opened
+        self._speed, self._loop, self._paused = speed, loop, paused
+        self._clock = clock
+        self._told, self._track = Cells(id="told"), Track()
+        self._face = Face(session, opened.name, watching, self._draw_later, keys=REPLAY_KEYS)
+        self._films: dict[int, Film] = {}
+        self._shown = opened.first
+        """Which of the takes, from 0."""
+        self._written = 0
+        """Fragments of text that are in the conversation."""
+        self._began = self._ended = False
+        """Of the conversation."""
+        self._frames: Timer | None = None
+        self.player: Player | None = None
+
+    @property
+    def _takes(self) -> Sequence[Take]:
+        return self._opened.takes
+
+    def compose_foot(self) -> ComposeResult:
+        """Say where the replay stands."""
+        yield self._told
+        yield self._track
+
+    async def _begin(self) -> None:
+        from ..screens.reading import Reading
+
+        reading = Reading(NOT_RECORDED)
+        await self.query_one("#stage").mount(reading)
+        self._face.reading = reading
+        reading.take_focus()
+        for note in self._opened.notes:
+            self._say(note, "warning")
+        await self._show_take(self._shown)
+        self.run_worker(asyncio.to_thread(curve.preload))
+        # What has been made so far stays: collections need not look at it again and again.
+        gc.freeze()
+        gc.set_threshold(*_COLLECTION_THRESHOLDS)
+        gc.enable()
+
+    # One of the recording's answers
+
+    async def _show_take(self, number: int) -> None:
+        self._shown = number
+        if number not in self._films:
+            self._films[number] = await asyncio.to_thread(Film, self._takes[number], text=self._opened.text)
+        film, player = self._films[number], self.player
+        self.player = Player(
+            film.timeline,
+            speed=self._speed if player is None else player.speed,
+            loop=self._loop if player is None else player.loop,
+            paused=self._paused if player is None else not player.playing and not player.over,
+            clock=self._clock,
+        )
+        outliers = None if film.run is None else film.run.outliers
+        self._track.load(
+            film.timeline, lambda tokens: 0 if outliers is None else int(outliers[tokens.start : tokens.stop].sum())
+        )
+        self._replayed.show(film)
+        self._forget_text()
+        self._face.clock = lambda: film.timeline.recorded(self.player.position if self.player else 0)
+        self._moved()
+
+    def _forget_text(self) -> None:
+        self._written, self._began, self._ended = 0, False, False
+        if self._face.reading is not None:
+            self._face.reading.conversation.clear()
+
+    # Frames
+
+    def _moved(self) -> None:
+        """The reader has moved the replay, or it goes on: show it with the next frame."""
+        if self._frames is None:
+            self._frames = self.set_timer(0.0, self._frame)
+
+    def _frame(self) -> None:
+        self._frames = None
+        if self.player is None:
+            return
+        self._show()
+        if self.player.playing:
+            self._frames = self.set_timer(self._watching.pace.seconds, self._frame)
+
+    def _show(self) -> None:
+        """Bring everything to where the replay stands."""
+        player, reading = self.player, self._face.reading
+        film = self._films[self._shown]
+        if player is None or reading is None:
+            return
+        position = player.position
+        place = film.timeline.place(position)
+        was_busy = self.session.busy or self.session.starting
+        back = self._replayed.go_to(place)
+        if back:
+            self._forget_text()
+        self._write(film, place)
+        if back or not player.playing or was_busy != (self.session.busy or self.session.starting):
+            self._face.all()
+        else:
+            self._face.frame()
+            self._face.at_leisure()
+        self._draw_state()
+
+    def _write(self, film: Film, place: int) -> None:
+        reading = self._face.reading
+        if reading is None or not self.session.turns:
+            return
+        conversation = reading.conversation
+        if not self._began:
+            self._began = True
+            for turn in self.session.turns:
+                conversation.add_user(turn.prompt)
+                if turn.answer is not None:
+                    conversation.add_answer(turn.answer)
+            conversation.begin_answer()
+        readable = film.readable(place)
+        if readable > self._written:
+            conversation.append(film.fragments[self._written : readable])
+            self._written = readable
+        run = self.session.run
+        ended = None if run is None else run.end
+        if run is not None and isinstance(ended, Finished | Failed) and not self._ended:
+            self._ended = True
+            conversation.end_answer(answer_note(ended, run.token_count, recorded=True))
+
+    def _draw_state(self) -> None:
+        if self.player is not None:
+            takes = (self._shown + 1, len(self._takes))
+            row = state_row(self.player, self._opened.told, takes, self._told.content_size.width)
+            self._told.show_rows([row])
+            self._track.show(self.player.position)
+
+    @on(Cells.Resized)
+    def _lay_out_track(self) -> None:
+        self._draw_state()
+
+    def _became_ready(self) -> None:
+        """Another machine's memory is not this one's."""
+
+    # What the reader asks for
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let the arrow keys walk from token to token while one is looked at."""
+        return not (action in _WALKED and self.has_class("-inspects"))
+
+    def _with_player(self, change: Callable[[Player], None]) -> None:
+        if self.player is not None:
+            change(self.player)
+            self._moved()
+
+    @on(Track.Moved)
+    def _dragged(self, message: Track.Moved) -> None:
+        self._with_player(lambda player: player.seek(message.position))
+
+    def action_play(self) -> None:
+        """Pause, or play on."""
+        self._with_player(Player.toggle)
+
+    def action_step(self) -> None:
+        """Go to the next token."""
+        self._with_player(lambda player: player.step(1))
+
+    def action_step_back(self) -> None:
+        """Go to the token before."""
+        self._with_player(lambda player: player.step(-1))
+
+    def action_start(self) -> None:
+        """Go to the start."""
+        self._with_player(lambda player: player.seek(0))
+
+    def action_finish(self) -> None:
+        """Go to the end."""
+        self._with_player(lambda player: player.seek(player.timeline.length))
+
+    def action_forward(self) -> None:
+        """Go a twentieth forward."""
+        self._with_player(lambda player: player.seek_share(1))
+
+    def action_backward(self) -> None:
+        """Go a twentieth back."""
+        self._with_player(lambda player: player.seek_share(-1))
+
+    def action_slower(self) -> None:
+        """Play slower."""
+        self._with_player(lambda player: player.change_speed(-1))
+
+    def action_faster(self) -> None:
+        """Play faster."""
+        self._with_player(lambda player: player.change_speed(1))
+
+    def action_loop(self) -> None:
+        """Begin anew at the end, or no longer."""
+
+        def switch(player: Player) -> None:
+            player.loop = not player.loop
+
+        self._with_player(switch)
+
+    def action_go_to(self) -> None:
+        """Ask where to go."""
+        from .go_to import GoToScreen
+
+        if self.player is not None:
+            self.app.push_screen(GoToScreen(self.player.timeline), self._go_to)
+
+    def _go_to(self, position: int | None) -> None:
+        if position is not None:
+            self._with_player(lambda player: player.seek(position))
+
+    def action_next_take(self) -> None:
+        """Show the next answer of the recording."""
+        self._other_take(1)
+
+    def action_take_before(self) -> None:
+        """Show the answer before."""
+        self._other_take(-1)
+
+    def _other_take(self, step: int) -> None:
+        if len(self._takes) == 1:
+            self._say("There is no other answer in this recording.")
+        else:
+            self.call_next(self._show_take, (self._shown + step) % len(self._takes))
+
+    def action_refuse(self) -> None:
+        """Say that a recording cannot be asked."""
+        self._say(_REFUSED)

@@ -1,0 +1,30 @@
+"""What is said about a replay, as rows of cells."""
+
+from ...backends.text import visible
+from ...metrics import numbers
+from ..widgets.cells import Row, clip, row_width, spread
+from .player import Player
+
+MINUS = "\u2212"
+
+
+def when(ns: int) -> str:
+    """Return a time since the request; negative before it."""
+    return f"{MINUS if ns < 0 else ''}{numbers.seconds(abs(ns))}"
+
+
+def state_row(player: Player, told: str, takes: tuple[int, int], width: int) -> Row:
+    """Return how the replay stands, and what is replayed; ``told`` is of unknown origin, ``takes``: (which from 1, of
+    how many)."""
+    timeline, position = player.timeline, player.position
+    state = "▶ playing" if player.playing else "■ over" if player.over else "‖ paused"
+    whole = when(timeline.since_asked(timeline.length))
+    clock = f"{when(timeline.since_asked(position)):>{len(whole) + 1}} of {whole}"
+    tokens = f"#{timeline.tokens(position):,} of {timeline.token_count:,}"
+    left: Row = ((f"{state:<9} ", "accent"), (clock, "strong"), (f"  {player.speed:g}×", "strong"), (f"  {tokens}", ""))
+    if player.loop:
+        left = (*left, ("  loop", "accent"))
+    if takes[1] > 1:
+        left = (*left, (f"  answer {takes[0]:,} of {takes[1]:,}", ""))
+    room = width - row_width(left) - 2
+    return spread(left, ((clip(visible(told), room), "dim"),), width) if room >= 8 else left
