@@ -75,9 +75,9 @@ def replay_command(
             raise click.UsageError(f"Several recordings need a screen, and there is none: {without}.")
         if not headless and messages.terminal:
             messages.say(f"Plain text, since {without}.")
-        from ..replaying import print_recording
+        from ..replaying import Form, print_recording
 
-        form = "json" if as_json else "jsonl" if as_jsonl else "plain"
+        form: Form = "json" if as_json else "jsonl" if as_jsonl else "plain"
         ctx.exit(print_recording(opened[0], form, generation, messages))
     from ...tui.options import ScopeOptions
     from ...tui.replay.app import run_replay

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from textual.driver import Driver
 from textual.screen import Screen
 
+from ...traces.opened import Opened
 from ..options import ScopeOptions
 from ..screens.watching import Watching
 from ..terminal_app import EXIT_DONE, TerminalApp, run_on_terminal
-from ...traces.opened import Opened
 from .screen import ReplayScreen
 
 
@@ -38,7 +38,7 @@ class ReplayApp(TerminalApp):
         super().__init__(options.theme, driver_class)
         self._opened = opened
         self._watching = Watching(options, self.traffic, _NoEngine())
-        self._speed, self._loop, self._paused = speed, loop, paused
+        self._speed, self._looping, self._paused = speed, loop, paused
         self._clock = clock
 
     def get_default_screen(self) -> Screen[None]:
@@ -47,13 +47,13 @@ class ReplayApp(TerminalApp):
             from .lanes import lanes_screen
 
             return lanes_screen(
-                self._opened, self._watching, speed=self._speed, loop=self._loop, paused=self._paused, clock=self._clock
+                self._opened, self._watching, speed=self._speed, loop=self._looping, paused=self._paused, clock=self._clock
             )
         return ReplayScreen(
             self._opened[0],
             self._watching,
             speed=self._speed,
-            loop=self._loop,
+            loop=self._looping,
             paused=self._paused,
             clock=self._clock,
         )

@@ -4,8 +4,11 @@ from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
 
+import numpy as np
+
 from ...backends.events import Event, Failed, Finished, Token
 from ...metrics.run import Run
+from ...metrics.series import Int64Array
 from ...traces.generations import Take
 from ..conversation.fragment import Fragment
 from ..conversation.marks import marks_of
@@ -26,6 +29,7 @@ class Film:
         self.timeline = Timeline(self.events)
         self.run: Run | None = None if take.generation is None else take.generation.run()
         """The whole of it."""
+        self._disturbed_ns = None if self.run is None else _disturbed_ns(self.run)
         self._places = array("q")
         self.fragments: list[Fragment] = []
         """The whole text, tinted as it is in the end."""
@@ -49,6 +53,13 @@ class Film:
                 self.fragments.append(Fragment(piece.index, piece.text, mark, piece.thinking))
                 self._places.append(place)
 
+    def longest_disturbed(self, tokens: range) -> int:
+        """Return the longest time of a disturbed token among some (from 0), ns; 0 where there is none."""
+        if self.run is None or self._disturbed_ns is None:
+            return 0
+        times = self._disturbed_ns[tokens.start : tokens.stop]
+        return int(times.max()) if len(times) else 0
+
     def readable(self, place: int) -> int:
         """Return how many fragments can be read when so many events have come."""
         return bisect_right(self._places, place - 1)
@@ -57,3 +68,10 @@ class Film:
         """Return the answer so far, without reasoning; the reasoning where there is nothing else."""
         shown = self.fragments[: self.readable(place)]
         return "".join(one.text for one in shown if not one.thinking) or "".join(one.text for one in shown)
+
+
+def _disturbed_ns(run: Run) -> Int64Array:
+    """Return the time of each disturbed token, 0 for the others; shape (n,)."""
+    times = np.zeros(run.token_count, dtype=np.int64)
+    times[1:] = run.itl_ns
+    return np.where(run.outliers, times, 0)

@@ -11,9 +11,9 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.timer import Timer
 
-from ...backends.events import Failed, Finished, ModelReady
-from ...backends.text import visible
+from ...backends.events import Failed, Finished
 from ...traces.generations import Take
+from ...traces.opened import Opened
 from ..engine_link import BackendLink
 from ..keys import bindings
 from ..plotting import curve
@@ -25,7 +25,6 @@ from ..screens.wording import answer_note
 from ..widgets.cells import Cells
 from .film import Film
 from .keys import REPLAY_KEYS, replay_bindings
-from ...traces.opened import Opened
 from .player import Player
 from .session import ReplaySession
 from .track import Track
@@ -34,6 +33,7 @@ from .words import state_row
 _REFUSED = "This is a recording: it can be looked at, not asked, changed or measured."
 _WALKED = frozenset({"step", "step_back", "start", "finish", "forward", "backward"})
 """With the inspector these keys walk from token to token, as in the scope."""
+_SOON_SECONDS = 0.001
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
 
 
@@ -66,7 +66,7 @@ class ReplayScreen(ScopeView):
         super().__init__(session, BackendLink(), watching)
         self._replayed = session
         self._opened = opened
-        self._speed, self._loop, self._paused = speed, loop, paused
+        self._speed, self._looping, self._paused = speed, loop, paused
         self._clock = clock
         self._told, self._track = Cells(id="told"), Track()
         self._face = Face(session, opened.name, watching, self._draw_later, keys=REPLAY_KEYS)
@@ -115,14 +115,11 @@ class ReplayScreen(ScopeView):
         self.player = Player(
             film.timeline,
             speed=self._speed if player is None else player.speed,
-            loop=self._loop if player is None else player.loop,
+            loop=self._looping if player is None else player.loop,
             paused=self._paused if player is None else not player.playing and not player.over,
             clock=self._clock,
         )
-        outliers = None if film.run is None else film.run.outliers
-        self._track.load(
-            film.timeline, lambda tokens: 0 if outliers is None else int(outliers[tokens.start : tokens.stop].sum())
-        )
+        self._track.load(film.timeline, film.longest_disturbed)
         self._replayed.show(film)
         self._forget_text()
         self._face.clock = lambda: film.timeline.recorded(self.player.position if self.player else 0)
@@ -136,9 +133,10 @@ class ReplayScreen(ScopeView):
     # Frames
 
     def _moved(self) -> None:
-        """The reader has moved the replay, or it goes on: show it with the next frame."""
-        if self._frames is None:
-            self._frames = self.set_timer(0.0, self._frame)
+        """The reader has moved the replay, or it goes on: show it as soon as the keys that came are done with."""
+        if self._frames is not None:
+            self._frames.stop()
+        self._frames = self.set_timer(_SOON_SECONDS, self._frame)
 
     def _frame(self) -> None:
         self._frames = None

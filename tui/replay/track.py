@@ -35,23 +35,19 @@ def signs(timeline: Timeline, width: int) -> list[str]:
     return cells
 
 
-def marked_cells(timeline: Timeline, disturbed: Callable[[range], int], width: int) -> set[int]:
-    """Return the cells to be marked: those with the most disturbed tokens where nearly every cell has one."""
-    counts: dict[int, int] = {}
+def marked_cells(timeline: Timeline, longest: Callable[[range], int], width: int) -> set[int]:
+    """Return the cells to be marked: those with a disturbed token, where that is nearly everywhere the worst ones.
+
+    ``longest``: as for ``Track.load``.
+    """
+    whole = timeline.length + 1
+    worst = {}
     for cell in range(width):
-        start = position_at(cell, timeline.length, width) if cell < width - 1 else cell * (timeline.length + 1) // width
-        tokens = timeline.tokens_within(start, (cell + 1) * (timeline.length + 1) // width + (cell == width - 1))
-        if tokens and (count := disturbed(tokens)):
-            counts[cell] = count
-    most = max(width // _MOST_MARKED, 1)
-    if len(counts) <= most:
-        return set(counts)
-    least = sorted(counts.values(), reverse=True)[most - 1]
-    kept = {cell for cell, count in counts.items() if count > least}
-    for cell, count in counts.items():
-        if count == least and len(kept) < most:
-            kept.add(cell)
-    return kept
+        # As ``cell_of``: the cells share the whole, rounded down.
+        start, end = -(-cell * whole // width), -(-(cell + 1) * whole // width)
+        if taken := longest(timeline.tokens_within(start, end)):
+            worst[cell] = taken
+    return set(sorted(worst, key=lambda cell: -worst[cell])[: max(width // _MOST_MARKED, 1)])
 
 
 def track_row(cells: Sequence[str], marked: set[int], cursor: int) -> Row:
@@ -106,13 +102,13 @@ class Track(Cells):
     def __init__(self) -> None:
         super().__init__(id="track")
         self._timeline: Timeline | None = None
-        self._disturbed: Callable[[range], int] = len
+        self._longest: Callable[[range], int] = len
         self._drawn: tuple[int, list[str], set[int]] = (0, [], set())
         self._dragging = False
 
-    def load(self, timeline: Timeline, disturbed: Callable[[range], int]) -> None:
-        """Show another timeline; ``disturbed`` counts the disturbed among a range of tokens (from 0)."""
-        self._timeline, self._disturbed = timeline, disturbed
+    def load(self, timeline: Timeline, longest: Callable[[range], int]) -> None:
+        """Show another timeline; ``longest`` returns the longest time of a disturbed token among some (from 0), ns."""
+        self._timeline, self._longest = timeline, longest
         self._drawn = (0, [], set())
 
     def show(self, position: int) -> None:
@@ -122,7 +118,7 @@ class Track(Cells):
             return
         if self._drawn[0] != width:
             timeline = self._timeline
-            self._drawn = (width, signs(timeline, width), marked_cells(timeline, self._disturbed, width))
+            self._drawn = (width, signs(timeline, width), marked_cells(timeline, self._longest, width))
         _, cells, marked = self._drawn
         rows = [track_row(cells, marked, cell_of(position, self._timeline.length, width))]
         if height > 1:
