@@ -22,7 +22,10 @@ Form = Literal["plain", "json", "jsonl"]
 
 
 def print_recording(opened: Opened, form: Form, generation: int | None, messages: Messages) -> ExitCode:
-    """Print one answer (``generation``, from 1), or all of them, with ``json`` the last; what is wrong is said on stderr."""
+    """Print one answer (``generation``, from 1), or all of them; with ``json`` the last.
+
+    What is wrong is said on stderr.
+    """
     for note in opened.notes:
         messages.say(f"{opened.name}: {note}")
     if not opened.text and form != "jsonl":

@@ -1,6 +1,7 @@
 """A file that was read, as it is shown."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from .generations import Take
 from .reader import Trace
@@ -10,13 +11,18 @@ from .reader import Trace
 class Opened:
     """One recording."""
 
-    name: str
-    """Of the file; of unknown origin."""
+    path: Path
+    """Of unknown origin."""
     trace: Trace
     takes: tuple[Take, ...]
     """At least one."""
     first: int = 0
     """Which of them is shown first, from 0."""
+
+    @property
+    def name(self) -> str:
+        """Of the file; of unknown origin."""
+        return self.path.name
 
     @property
     def text(self) -> bool:

@@ -103,4 +103,4 @@ def _open(file: str, generation: int | None, messages: Messages) -> "Opened":
     answers = sum(take.generation is not None for take in found)
     if generation is not None and generation > answers:
         raise click.UsageError(f"{path.name} has {answers:,} answer{'' if answers == 1 else 's'}, no {generation:,}th.")
-    return Opened(path.name, trace, found, first=0 if generation is None else generation - 1)
+    return Opened(path, trace, found, first=0 if generation is None else generation - 1)

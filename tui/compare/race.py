@@ -41,20 +41,23 @@ class Race:
         self._clock = clock
         self._position = 0.0
         self._since: int | None = None
-        self._speed = SPEEDS.index(1.0)
+        self.speeds: Sequence[float] = SPEEDS
+        """What can be chosen."""
+        self.speed = 1.0
+        """How many times faster than it was; ``change_speed`` while the clock runs."""
+        self.looping = False
+        """Whether it begins anew when all are done."""
         order = sorted((entry for entry in entries if entry.ranked), key=lambda entry: entry.length)
         self._places = {entry.number: 1 + sum(other.length < entry.length for other in order) for entry in order}
-
-    @property
-    def speed(self) -> float:
-        """How many times faster than it was."""
-        return SPEEDS[self._speed]
 
     @property
     def at(self) -> int:
         """ns on the race's clock, at most ``length``."""
         gone = 0.0 if self._since is None else (self._clock() - self._since) * self.speed
-        return min(int(self._position + gone), self.length)
+        at = int(self._position + gone)
+        if at > self.length and self.looping and self.length and self._since is not None:
+            at %= self.length
+        return min(at, self.length)
 
     @property
     def over(self) -> bool:
@@ -87,11 +90,17 @@ class Race:
         self._position = float(self.at)
         if self._since is not None:
             self._since = self._clock()
-        self._speed = min(max(self._speed + step, 0), len(SPEEDS) - 1)
+        further = [speed for speed in self.speeds if (speed > self.speed if step > 0 else speed < self.speed)]
+        if further:
+            self.speed = min(further) if step > 0 else max(further)
 
     def seek(self, steps: int) -> None:
         """Go forward or back by twentieths of the whole."""
-        self._position = min(max(self.at + steps * _STEP * self.length, 0.0), float(self.length))
+        self.go_to(self.at + int(steps * _STEP * self.length))
+
+    def go_to(self, at: int) -> None:
+        """Go to a time on the race's clock; whether it runs stays."""
+        self._position = float(min(max(at, 0), self.length))
         if self._since is not None:
             self._since = self._clock()
 

@@ -47,7 +47,12 @@ class ReplayApp(TerminalApp):
             from .lanes import lanes_screen
 
             return lanes_screen(
-                self._opened, self._watching, speed=self._speed, loop=self._looping, paused=self._paused, clock=self._clock
+                self._opened,
+                self._watching,
+                speed=self._speed,
+                loop=self._looping,
+                paused=self._paused,
+                clock=self._clock,
             )
         return ReplayScreen(
             self._opened[0],

@@ -15,8 +15,13 @@ from ..conversation.marks import marks_of
 from ..transcript import AnswerText, Piece
 from .timeline import Timeline
 
-PLACEHOLDER = "▯ "
+_PLACEHOLDER = "▯ ".encode()
 """Stands for a token whose text was left out; two cells."""
+
+
+def placeholder(token: Token) -> bytes:
+    """Return what stands for a token without text; nothing for one that is no part of the text."""
+    return b"" if token.control else _PLACEHOLDER
 
 
 class Film:
@@ -42,8 +47,8 @@ class Film:
         for place, event in enumerate(self.events[first:], first):
             if isinstance(event, Token):
                 pieces = answer.feed(event)
-                if not text and not event.control:
-                    pieces = [Piece(event.index, PLACEHOLDER, event.thinking)]
+                if not text and placeholder(event):
+                    pieces = [Piece(event.index, placeholder(event).decode(), event.thinking)]
             elif isinstance(event, Finished | Failed):
                 pieces = answer.finish(event if isinstance(event, Finished) else None)
             else:

@@ -9,8 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
-from .place import HOW, position_of
-from .timeline import Timeline
+from .place import HOW, Scale, position_of
 
 
 class GoToScreen(ModalScreen[int | None]):
@@ -29,15 +28,15 @@ class GoToScreen(ModalScreen[int | None]):
             border-title-style: bold;
         }
         & Static { height: auto; color: $text-muted; }
-        & Input { height: 1; border: none; padding: 0; margin-bottom: 1; }
+        & Input, & Input:focus { height: 1; border: none; padding: 0; margin-bottom: 1; }
     }
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Stay.", show=False)]
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, scale: Scale) -> None:
         super().__init__()
-        self._timeline = timeline
+        self._scale = scale
         self._how = Static(HOW, markup=False)
 
     def compose(self) -> ComposeResult:
@@ -49,7 +48,7 @@ class GoToScreen(ModalScreen[int | None]):
 
     @on(Input.Submitted)
     def _answered(self, message: Input.Submitted) -> None:
-        position = position_of(message.value, self._timeline)
+        position = position_of(message.value, self._scale)
         if position is None:
             self._how.update(f"That is no place. {HOW}")
         else:

@@ -1,8 +1,7 @@
 """Where to go, as the reader writes it."""
 
 import re
-
-from .timeline import Timeline
+from typing import Protocol
 
 HOW = "A time such as 12.5s, 250ms or 1:30, a token such as #340, or a share such as 50%."
 
@@ -13,17 +12,34 @@ _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*%")
 _MOST_SECONDS = 1e9
 
 
-def position_of(text: str, timeline: Timeline) -> int | None:
+class Scale(Protocol):
+    """What positions are on."""
+
+    @property
+    def length(self) -> int:
+        """Position of the end, ns."""
+        ...
+
+    def of_token(self, index: int) -> int:
+        """Return the position of a token, from 1."""
+        ...
+
+    def at(self, since_asked: int) -> int:
+        """Return the position of a time from the request on, ns, within the whole."""
+        ...
+
+
+def position_of(text: str, scale: Scale) -> int | None:
     """Return the position that is meant; times count from the request. ``None``: nothing that is understood."""
     text = text.strip().lower()
     if found := _TOKEN.fullmatch(text):
-        return timeline.of_token(int(found[1].replace(",", "") or 0))
+        return scale.of_token(int(found[1].replace(",", "") or 0))
     if found := _SHARE.fullmatch(text):
-        return round(min(float(found[1]), 100.0) / 100 * timeline.length)
+        return round(min(float(found[1]), 100.0) / 100 * scale.length)
     if found := _TIME.fullmatch(text):
         seconds = float(found[1].replace("−", "-")) / (1000 if found[2] == "ms" else 1)
     elif found := _CLOCK.fullmatch(text):
         seconds = int(found[1][:9]) * 60 + float(found[2])
     else:
         return None
-    return timeline.at(round(min(max(seconds, -_MOST_SECONDS), _MOST_SECONDS) * 1e9))
+    return scale.at(round(min(max(seconds, -_MOST_SECONDS), _MOST_SECONDS) * 1e9))

@@ -43,7 +43,7 @@ class Timeline:
         self._asked = 0
         """Position of the request."""
         self._follow(events)
-        self.length = self._due[-1] if self._due else 0
+        self._length = self._due[-1] if self._due else 0
         self.spans = tuple(span for span in self._parts() if span.end > span.start)
 
     def _follow(self, events: Sequence[Event]) -> None:
@@ -77,6 +77,11 @@ class Timeline:
         if self._token_due:
             spans.append(Span(Part.WRITE, first, self.length))
         return spans
+
+    @property
+    def length(self) -> int:
+        """Position of the end."""
+        return self._length
 
     @property
     def token_count(self) -> int:

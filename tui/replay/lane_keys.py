@@ -1,0 +1,35 @@
+"""Every key of several recordings beside each other."""
+
+from ..compare.help import HELP
+from ..compare.keys import KEYS as COMPARE_KEYS
+from ..compare.keys import LANE_KEYS as COMPARED_LANES
+from ..keys import Key
+from ..screens.help import Section, key_entries
+from .keys import MOVING_KEYS
+
+_BY_KEY = {key.key: key for key in MOVING_KEYS}
+_OWN = (
+    Key("space", "pause", "play", "Pause, or play on; from the start when all are done.", "space"),
+    Key("right", "step", "step", "The chosen lane's next token; left: the one before. Both pause.", "←→"),
+    Key("tab", "next_lane", "lane", "Go to the next lane; shift+tab: the one before.", "tab", rank=1),
+    _BY_KEY["home"],
+    _BY_KEY["end"],
+    Key("pagedown", "forward", "forth", "A twentieth forward; page up: back.", "pgup/dn", rank=6),
+    _BY_KEY["g"],
+    _BY_KEY["minus"],
+    _BY_KEY["plus"],
+    _BY_KEY["r"],
+    Key("n", "next_round", "next", "The next answers of the recordings; N: those before.", "n", rank=4),
+)
+_FROM_COMPARE = frozenset({"open", "sort", "reverse", "copy", "save", "help"})
+
+LANE_KEYS = (
+    *_OWN,
+    *(key for key in COMPARE_KEYS if key.action in _FROM_COMPARE or key.action.startswith("app.")),
+)
+
+LANE_HELP: tuple[Section, ...] = (
+    ("Keys", key_entries(LANE_KEYS), ""),
+    ("Lanes", COMPARED_LANES[1:], ""),
+    ("Figures", HELP[-1][1], "All lanes begin with their requests; all times are the recorded ones."),
+)
