@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import click
 
-from . import THREADS, engine_speed, foresight, lanes, race_cost, recording, screen_cost, token_facts
+from . import THREADS, engine_speed, foresight, lanes, race_cost, recording, replaying, screen_cost, token_facts
 from .figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "probabilities": token_facts.cost_of_probabilities,
     "disturbance": token_facts.naming_disturbances,
     "recording": recording.against_none,
+    "replay": replaying.replaying,
     "screen": screen_cost.cost_to_the_generation,
     "machine": screen_cost.cost_to_the_machine,
     "line": screen_cost.cost_to_a_slow_line,

@@ -4,9 +4,12 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from enum import Enum
+from itertools import accumulate, islice
 
 import numpy as np
 import numpy.typing as npt
+
+from .fragment import Fragment
 
 Marks = npt.NDArray[np.uint8]
 """What all lenses know of each token, as ``marks`` packs it."""
@@ -43,12 +46,13 @@ class Turn:
         self._tokens = array("I")
         self._marks = array("B")
 
-    def mark(self, characters: int, token: int, marks: int) -> None:
-        """Say that the next ``characters`` are of one token (index from 1), before they are added to the document."""
-        end = (self._ends[-1] if self._ends else 0) + characters
-        self._ends.append(end)
-        self._tokens.append(token)
-        self._marks.append(marks)
+    def mark(self, fragments: Sequence[Fragment]) -> None:
+        """Say whose the next characters are, before they are added to the document."""
+        end = self._ends[-1] if self._ends else 0
+        lengths = [len(fragment.text) for fragment in fragments]
+        self._ends.extend(islice(accumulate(lengths, initial=end), 1, None))
+        self._tokens.extend([fragment.index for fragment in fragments])
+        self._marks.extend([fragment.marks for fragment in fragments])
 
     @property
     def first_token(self) -> int | None:

@@ -110,8 +110,7 @@ class Conversation(TextPages):
         if self._live is None or self._live.speaker is not speaker:
             self._begin_part(speaker)
         assert self._live is not None
-        for fragment in fragments:
-            self._live.mark(len(fragment.text), fragment.index, fragment.marks)
+        self._live.mark(fragments)
         self._extend("".join(fragment.text for fragment in fragments))
 
     def _after_thought(self) -> bool:

@@ -1,5 +1,6 @@
 """Several recordings beside each other, on the screen of a comparison and on its race's clock."""
 
+import dataclasses
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ...metrics.run import Run
     from ..compare.race import Race
 
+_TOLD = "Recordings on one clock, each from its request on; the requests may differ."
 _REFUSED = "These are recordings: they can be looked at, not asked."
 
 
@@ -51,7 +53,9 @@ class Recorded:
         """See ``Compared``."""
         from ...comparison.results import results
 
-        return results(self.lanes, together=False)
+        found = results(self.lanes, together=False)
+        # Nobody has arranged for these to be compared: no remedy of a comparison helps.
+        return dataclasses.replace(found, winner=None, verdict=_TOLD)
 
     def start(self) -> list[tuple[int, Event]]:
         """See ``Compared``."""
@@ -267,7 +271,7 @@ class ReplayedLanes(CompareScreen):
 
         self._change_race(switch)
 
-    def action_go_to(self) -> None:
+    def action_find(self) -> None:
         """Ask where to go."""
         from .go_to import GoToScreen
 

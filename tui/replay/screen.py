@@ -261,7 +261,7 @@ class ReplayScreen(ScopeView):
 
         self._with_player(switch)
 
-    def action_go_to(self) -> None:
+    def action_find(self) -> None:
         """Ask where to go."""
         from .go_to import GoToScreen
 
