@@ -1,15 +1,20 @@
 import numpy as np
 import pytest
 
+from decodescope.tui.conversation.fragment import Fragment
 from decodescope.tui.conversation.turns import Speaker, Turn
 
 LOOKS = list(range(256))
 
 
+def mark(turn: Turn, characters: int, token: int, marks: int) -> None:
+    turn.mark([Fragment(token, "x" * characters, marks)])
+
+
 def answer() -> Turn:
     turn = Turn(Speaker.MODEL)
     for token, (characters, marks) in enumerate([(2, 4), (3, 0), (1, 2), (4, 2), (2, 0)], start=1):
-        turn.mark(characters, token, marks)
+        mark(turn, characters, token, marks)
     return turn
 
 
@@ -44,7 +49,7 @@ def test_characters_by_token() -> None:
     turn = Turn(Speaker.MODEL)
     # Tokens 3 and 4 held the first bytes of what token 5 completed; the text of token 6 came in two pieces.
     for characters, token in [(2, 1), (1, 2), (1, 5), (3, 6), (2, 6), (4, 7)]:
-        turn.mark(characters, token, 0)
+        mark(turn, characters, token, 0)
     spans = {1: (0, 2), 2: (2, 3), 3: (3, 4), 4: (3, 4), 5: (3, 4), 6: (4, 9), 7: (9, 13), 8: (13, 13)}
     assert {token: turn.span_of(token) for token in range(1, 9)} == spans
     assert Turn(Speaker.MODEL).span_of(1) == (0, 0)
@@ -60,5 +65,16 @@ def test_new_marks() -> None:
 def test_tokens_can_be_added_after_new_marks() -> None:
     turn = answer()
     turn.mark_again(np.zeros(5, dtype=np.uint8))
-    turn.mark(1, 6, 1)
+    mark(turn, 1, 6, 1)
     assert runs(turn, 2, 13) == [(12, 0), (13, 1)]
+
+
+def test_many_at_once_are_the_same_as_one_by_one() -> None:
+    fragments = [Fragment(token, "x" * token, token % 3) for token in range(1, 9)]
+    one, other = Turn(Speaker.MODEL), Turn(Speaker.MODEL)
+    one.mark(fragments[:3])
+    one.mark(fragments[3:])
+    for fragment in fragments:
+        other.mark([fragment])
+    assert runs(one, 0, 36) == runs(other, 0, 36)
+    assert [one.span_of(token) for token in range(1, 10)] == [other.span_of(token) for token in range(1, 10)]

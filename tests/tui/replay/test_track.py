@@ -1,0 +1,55 @@
+"""The timeline in cells."""
+
+import pytest
+
+from decodescope.tui.replay.timeline import Timeline
+from decodescope.tui.replay.track import cell_of, legend_row, marked_cells, position_at, signs, track_row
+
+from .replay_app import whole
+
+TIMELINE = Timeline(whole([b"x"] * 100))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 60, 78, 198])
+def test_cells_and_positions_agree(width: int) -> None:
+    length = TIMELINE.length
+    assert cell_of(0, length, width) == 0
+    assert cell_of(length, length, width) == width - 1
+    assert position_at(width - 1, length, width) == length
+    assert position_at(-3, length, width) in (0, length)
+    for cell in range(width):
+        assert cell_of(position_at(cell, length, width), length, width) in (cell, cell - 1)
+
+
+def test_parts_in_order() -> None:
+    text = "".join(signs(TIMELINE, 60))
+    assert text.replace("░", "l").replace("▒", "r").replace("─", "w").strip("lrw") == ""
+    assert text.index("░") < text.index("▒") < text.index("─")
+
+
+def test_disturbed_tokens_are_marked_where_they_are() -> None:
+    width = 60
+    worst = 57
+    marked = marked_cells(TIMELINE, lambda tokens: 9 if worst in tokens else 0, width)
+    assert marked == {cell_of(TIMELINE.of_token(worst + 1), TIMELINE.length, width)}
+
+
+def test_the_last_token_is_not_lost() -> None:
+    assert marked_cells(TIMELINE, lambda tokens: 9 if 99 in tokens else 0, 60)
+
+
+def test_where_all_are_disturbed_the_worst_are_marked() -> None:
+    marked = marked_cells(TIMELINE, lambda tokens: max(tokens, default=-1) + 1, 80)
+    assert 0 < len(marked) <= 10
+    assert 79 in marked
+
+
+def test_what_has_passed_differs_from_what_comes_by_the_cursor() -> None:
+    row = track_row(list("░▒▒──"), {3}, 1)
+    assert "".join(text for text, _ in row) == "░┃▒▾─"
+    assert row[0] == ("░", "accent")
+
+
+@pytest.mark.parametrize("width", [5, 20, 40, 80])
+def test_the_legend_fits(width: int) -> None:
+    assert sum(len(text) for text, _ in legend_row(TIMELINE, width, marks=True)) <= width
