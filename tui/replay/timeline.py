@@ -59,12 +59,12 @@ class Timeline:
                 latest = event.t
             idle = isinstance(event, ModelReady) or (idle and not isinstance(event, RequestTaken))
             at += gap
+            due = max(at, self._due[-1]) if self._due else at
             if isinstance(event, Token):
-                if self._token_due and at <= self._token_due[-1]:
-                    at = self._token_due[-1] + 1
-                self._token_due.append(at)
+                due = max(due, self._token_due[-1] + 1) if self._token_due else due
+                self._token_due.append(due)
                 self.token_places.append(place)
-            self._due.append(at)
+            self._due.append(due)
 
     def _parts(self) -> list[Span]:
         first = self._token_due[0] if self._token_due else self.length
