@@ -169,7 +169,7 @@ def _parts(path: Path) -> Figure:
 
 def _seeking(path: Path) -> list[Figure]:
     terminal = Terminal(["-m", "decodescope", "replay", "--paused", str(path)])
-    _until(terminal, b"load")
+    _until(terminal, b"#0 of")
     _settle(terminal)
     seconds = {}
     for name, keys in (
@@ -211,7 +211,7 @@ def _text_came(terminal: Terminal) -> float:
 def _fast(path: Path, events: Sequence[Event]) -> list[Figure]:
     expected = (events[-1].t - events[0].t) / 1e9 / FASTER
     terminal = Terminal(["-m", "decodescope", "replay", "--paused", "--speed", str(FASTER), str(path)])
-    _until(terminal, b"load")
+    _until(terminal, b"#0 of")
     _settle(terminal)
     terminal.type(_PAUSE)
     took = _until(terminal, b"over", within=expected * 3)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def ran(*arguments: str) -> "subprocess.CompletedProcess[bytes]":
 def recording(script: ScriptWriter, tmp_path: Path) -> Path:
     """Of a scripted answer."""
     path = tmp_path / "kept.jsonl.gz"
-    lines = [{"prefill": 64, "ms": 5}, {"text": "It is "}, {"text": "blue."}, {"stop": "length"}]
+    lines: list[dict[str, Any]] = [{"prefill": 64, "ms": 5}, {"text": "It is "}, {"text": "blue."}, {"stop": "length"}]
     done = ran("run", "why", "-m", f"script:{script(*lines)}", "--record", str(path), "--temp", "0.5")
     assert done.returncode == 0, done.stderr
     return path
@@ -43,7 +44,11 @@ def test_the_text_and_the_figures_on_stderr(script: ScriptWriter, tmp_path: Path
 
 def test_the_summary_is_the_one_of_the_run(script: ScriptWriter, tmp_path: Path) -> None:
     path = tmp_path / "kept.jsonl.zst"
-    lines = [{"prefill": 64, "cached": 8, "ms": 5}, {"text": "a", "ms": 2}, {"text": "b", "ms": 3}]
+    lines: list[dict[str, Any]] = [
+        {"prefill": 64, "cached": 8, "ms": 5},
+        {"text": "a", "ms": 2},
+        {"text": "b", "ms": 3},
+    ]
     made = ran("run", "why", "-m", f"script:{script(*lines)}", "--record", str(path), "--json", "--temp", "0.5")
     again = ran("replay", str(path), "--json")
     assert again.stdout == made.stdout

@@ -1,6 +1,6 @@
 """What of a recording is replayed in one go."""
 
-from decodescope.backends.events import Failed, Log, ModelReady
+from decodescope.backends.events import Event, Failed, Log, ModelReady
 from decodescope.traces.generations import takes
 
 from ..tui.fakes import MS, answer, loading, ready
@@ -27,7 +27,7 @@ def test_a_recording_that_begins_in_the_middle() -> None:
 
 def test_without_an_answer_everything_is_one() -> None:
     failed = Failed(t=MS, stage="load", what="It failed.")
-    events = [loading(0.5), failed]
+    events: list[Event] = [loading(0.5), failed]
     (only,) = takes(events)
     assert only.events == tuple(events)
     assert only.generation is None

@@ -11,6 +11,7 @@ from .timeline import Part, Timeline
 _SIGNS = {Part.LOAD: "░", Part.READ: "▒", Part.WRITE: "─"}
 _LABELS = {Part.LOAD: "load", Part.READ: "read", Part.WRITE: "write"}
 _CURSOR, _DISTURBED, _NOTHING = "┃", "▾", "·"
+_GOLDEN = 0.618034
 _MOST_MARKED = 8
 """One in so many of a wide recording's cells may be marked before marks would say nothing."""
 
@@ -47,7 +48,9 @@ def marked_cells(timeline: Timeline, longest: Callable[[range], int], width: int
         start, end = -(-cell * whole // width), -(-(cell + 1) * whole // width)
         if taken := longest(timeline.tokens_within(start, end)):
             worst[cell] = taken
-    return set(sorted(worst, key=lambda cell: -worst[cell])[: max(width // _MOST_MARKED, 1)])
+    # Equal ones are spread over the whole, in the order of the golden ratio.
+    order = sorted(worst, key=lambda cell: (-worst[cell], cell * _GOLDEN % 1))
+    return set(order[: max(width // _MOST_MARKED, 1)])
 
 
 def track_row(cells: Sequence[str], marked: set[int], cursor: int) -> Row:

@@ -19,6 +19,10 @@ from .replay_app import Replayed, opened, replay, whole
 LONG = [b" w%04d" % number for number in range(1, 2001)]
 
 
+def phase(running: Replayed) -> Phase:
+    return running.screen.session.phase
+
+
 def text_of(running: Replayed) -> str:
     return running.screen.query_one(Conversation).answer_text
 
@@ -26,20 +30,20 @@ def text_of(running: Replayed) -> str:
 async def test_everything_comes_at_its_time() -> None:
     async with replay(opened(whole())) as running:
         session = running.screen.session
-        assert session.phase is Phase.LOADING
+        assert phase(running) is Phase.LOADING
         await running.passes(700)
         assert session.load_fraction == 0.5
         await running.passes(505)
-        assert session.phase is Phase.WAITING
+        assert phase(running) is Phase.WAITING
         await running.passes(50)
-        assert session.phase is Phase.PREFILL
+        assert phase(running) is Phase.PREFILL
         await running.passes(57)
-        assert session.phase is Phase.DECODE
+        assert phase(running) is Phase.DECODE
         assert text_of(running) == "The"
         await running.passes(7)
         assert text_of(running) == "The sky"
         await running.passes(60_000)
-        assert session.phase is Phase.DONE
+        assert phase(running) is Phase.DONE
         await running.sees("■ over")
         await running.sees("The sky is blue")
 
@@ -69,7 +73,7 @@ async def test_seeking_back_shows_what_was_there_then() -> None:
         await running.passes(0)
         assert text_of(running) == "".join(f" w{number:04d}" for number in range(1, 8))
         assert running.tokens == 7
-        assert running.screen.session.phase is Phase.DECODE
+        assert phase(running) is Phase.DECODE
         assert running.screen.session.answer_text == text_of(running)
         await running.went("home")
         assert text_of(running) == ""
@@ -159,12 +163,12 @@ async def test_with_the_inspector_the_arrows_walk() -> None:
 async def test_the_answers_of_a_recording_one_after_another() -> None:
     async with replay(opened(two_answers()), paused=True) as running:
         await running.went("end")
-        assert running.screen.session.phase is Phase.DONE
+        assert phase(running) is Phase.DONE
         await running.sees("answer 1 of 2")
         await running.press("n")
         await happened(lambda: running.screen._shown == 1)
         await running.went("end")
-        assert running.screen.session.phase is Phase.FAILED
+        assert phase(running) is Phase.FAILED
         assert running.screen.session.model is not None
         await running.sees("It failed.")
         await running.press("N")
