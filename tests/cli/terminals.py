@@ -63,3 +63,8 @@ class Terminal:
         while lines and not lines[-1]:
             lines.pop()
         return lines
+
+
+def take_terminal() -> None:
+    """Make stdout the controlling terminal, as a login does; runs in the child."""
+    fcntl.ioctl(1, termios.TIOCSCTTY, 0)

@@ -13,7 +13,7 @@ import pytest
 from ..conftest import DEADLINE_SECONDS, ScriptWriter
 from ..traces.samples import written
 from .conftest import Starter
-from .terminals import Terminal
+from .terminals import Terminal, take_terminal
 from .test_imports import loaded_by
 
 
@@ -129,6 +129,7 @@ def test_the_screen_loads_no_llama(start: Starter, recording: Path, terminal: Te
         stdout=terminal.slave,
         stderr=subprocess.PIPE,
         start_new_session=True,
+        preexec_fn=take_terminal,
     )
     try:
         terminal.read_until(lambda _: any("It is blue." in line for line in terminal.screen()))
@@ -150,6 +151,7 @@ def test_several_files_on_a_terminal(start: Starter, recording: Path, terminal: 
         stdin=terminal.slave,
         stdout=terminal.slave,
         start_new_session=True,
+        preexec_fn=take_terminal,
     )
     terminal.read_until(lambda _: any("kept.jsonl.gz (2)" in line for line in terminal.screen()))
     os.write(terminal.master, b"\x11")

@@ -1,9 +1,7 @@
 """Opening the scope from the command line, on a real terminal."""
 
-import fcntl
 import os
 import subprocess
-import termios
 from pathlib import Path
 
 import pytest
@@ -12,12 +10,7 @@ from ..conftest import DEADLINE_SECONDS, ScriptWriter
 from ..models.gguf_files import write
 from ..models.stores import other_model
 from .conftest import Starter
-from .terminals import Terminal
-
-
-def _take_terminal() -> None:
-    """Make stdout the controlling terminal, as a login does; runs in the child."""
-    fcntl.ioctl(1, termios.TIOCSCTTY, 0)
+from .terminals import Terminal, take_terminal
 
 
 def test_a_piped_prompt_opens_the_scope_with_keys_from_the_terminal(
@@ -29,7 +22,7 @@ def test_a_piped_prompt_opens_the_scope_with_keys_from_the_terminal(
         stdout=terminal.slave,
         stderr=terminal.slave,
         start_new_session=True,
-        preexec_fn=_take_terminal,
+        preexec_fn=take_terminal,
     )
     assert process.stdin is not None
     process.stdin.write(b"through the pipe\n")
@@ -88,7 +81,7 @@ def test_of_several_models_one_is_chosen_on_the_screen(
         stdout=terminal.slave,
         stderr=terminal.slave,
         start_new_session=True,
-        preexec_fn=_take_terminal,
+        preexec_fn=take_terminal,
     )
     terminal.read_until(lambda _: any("one-of-1" in line for line in terminal.screen()))
     os.write(terminal.master, b"\x1b")  # esc
@@ -106,7 +99,7 @@ def test_the_only_model_needs_no_choice(
         stdout=terminal.slave,
         stderr=terminal.slave,
         start_new_session=True,
-        preexec_fn=_take_terminal,
+        preexec_fn=take_terminal,
     )
     # It holds no weights that llama.cpp could use: the failure tells that it was taken.
     terminal.read_until(lambda _: any("could not load the-only-one" in line for line in terminal.screen()))
