@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
+import numpy.typing as npt
 
 from .series import Float64Array, Int64Array
 
@@ -55,32 +56,37 @@ class RunningMedian:
         """The bin of the median when it was last asked for."""
         self._below = 0
         """Values in the bins below that one."""
+        self._followed: npt.NDArray[np.int16] = np.empty(0, dtype=np.int16)
+        """The bin of each gap that was followed."""
 
     def add(self, gap: int) -> None:
         """Count one gap, ns."""
         if len(self._first) < self._EXACT:
             self._first.append(gap)
-        bin_index = min(int(math.log(gap / 1000) / self._log_base), self._BINS - 1) if gap > 1000 else 0
+        bin_index = self._bin(gap)
         self._counts[bin_index] += 1
         self._below += bin_index < self._middle
         self._total += 1
 
     def follow(self, gaps: Sequence[int]) -> list[float | None]:
-        """Count many gaps; return the median before each of them."""
+        """Count many gaps, the first ones; return the median before each of them."""
         before = []
         for gap in gaps:
             before.append(self.value)
             self.add(gap)
+        self._followed = np.array([self._bin(gap) for gap in gaps], dtype=np.int16)
         return before
 
-    def count(self, gaps: Sequence[int]) -> None:
-        """Count many gaps, and no more."""
-        self._first += gaps[: self._EXACT - len(self._first)]
-        bins = [min(int(math.log(gap / 1000) / self._log_base), self._BINS - 1) if gap > 1000 else 0 for gap in gaps]
-        self._counts = (np.bincount(bins, minlength=self._BINS) + self._counts).tolist() if bins else self._counts
-        self._total += len(gaps)
-        # The median is looked for anew.
-        self._middle = self._below = 0
+    def take(self, other: "RunningMedian", gaps: Int64Array) -> None:
+        """Count many gaps, the first ones, which ``other`` has counted first as well; shape (n,)."""
+        self._first = gaps[: self._EXACT].tolist()
+        known = len(other._followed) >= len(gaps)
+        bins = other._followed[: len(gaps)] if known else [self._bin(gap) for gap in gaps.tolist()]
+        self._counts = np.bincount(bins, minlength=self._BINS).tolist() if len(gaps) else self._counts
+        self._total = len(gaps)
+
+    def _bin(self, gap: int) -> int:
+        return min(int(math.log(gap / 1000) / self._log_base), self._BINS - 1) if gap > 1000 else 0
 
     @property
     def value(self) -> float | None:

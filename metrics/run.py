@@ -130,7 +130,7 @@ class Run:
         self._bytes += other._bytes[: int(other._piece_ends.values[count - 1]) if count else 0]
         self.facts.take(other.facts, count)
         self.likelihood.take(other.likelihood, count)
-        self._median.count(self.itl_ns.tolist())
+        self._median.take(other._median, self.itl_ns)
         gaps = max(count - 1, 0)
         recent = [self._spent(position) for position in range(max(1, count - WINDOW), count)]
         self._judge.take(other._judge, gaps, recent)

@@ -209,7 +209,9 @@ class ReplayScreen(ScopeView):
         return not (action in _WALKED and self.has_class("-inspects"))
 
     def _with_player(self, change: Callable[[Player], None]) -> None:
-        if self.player is not None:
+        if self.player is None:
+            self._say("A moment: the recording is still being taken in.")
+        else:
             change(self.player)
             self._moved()
 
