@@ -6,7 +6,7 @@ from the first to the last token, so ``predicted_per_second`` is (N − 1) / tha
 
 from typing import Any
 
-from ..backends.events import ModelReady
+from ..backends.events import Failed, ModelReady
 from .disturbance import Disturbance
 from .run import Run
 
@@ -60,6 +60,11 @@ def described(found: Disturbance) -> dict[str, Any]:
         "quotable": found.quotable,
         "causes": {cause.name.lower(): number for cause, number in found.causes.items()},
     }
+
+
+def failure(failed: Failed) -> dict[str, str]:
+    """Return a failure as plain JSON values."""
+    return {"what": failed.what, "reason": failed.reason, "remedy": failed.remedy}
 
 
 def _model_facts(model: ModelReady) -> dict[str, Any]:
