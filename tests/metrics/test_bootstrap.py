@@ -45,7 +45,8 @@ def test_which_lane_is_first_only_turns_the_interval_round() -> None:
 def test_units_and_a_drift_that_both_lanes_share_change_nothing() -> None:
     first, second = np.array([1.0, 1.1, 0.9, 1.05]), np.array([1.2, 1.0, 1.1, 1.15])
     drift = np.array([1.0, 2.0, 3.0, 4.0])
-    one, other = ratio_interval(first * drift * 60, second * drift * 60), ratio_interval(first, second)
+    drifting = [(values * drift * 60).tolist() for values in (first, second)]
+    one, other = ratio_interval(*drifting), ratio_interval(first.tolist(), second.tolist())
     assert one is not None
     assert other is not None
     assert (one.low, one.value, one.high) == pytest.approx((other.low, other.value, other.high))

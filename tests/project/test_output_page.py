@@ -12,9 +12,13 @@ from decodescope.backends.requests import EngineSettings, Sampling
 from decodescope.backends.token_facts import Probability, Scheduling
 from decodescope.cli.options import GenerationOptions
 from decodescope.cli.outputs import JsonOutput, Outcome
+from decodescope.comparison.export import as_json
+from decodescope.comparison.results import results
 from decodescope.metrics.disturbance import Cause, Disturbance
 from decodescope.metrics.run import Run
 from decodescope.metrics.summary import described
+
+from ..comparison.lanes import a_lane
 
 PAGE = (Path(__file__).parents[2] / "docs" / "output.md").read_text(encoding="utf-8")
 KINDS: dict[str, type[msgspec.Struct]] = {kind.__struct_config__.tag: kind for kind in get_args(Event)}
@@ -96,3 +100,12 @@ def test_every_reason_to_finish_is_named(summary: dict[str, Any]) -> None:
     assert reasons
     for text in (named("`--json`: one object")["finish_reason"], named("`finished`")["reason"]):
         assert set(reasons) <= set(re.findall(r"`(\w+)`", text))
+
+
+def test_the_fields_of_a_comparison() -> None:
+    found = as_json(results([a_lane(0, "a", 10, 10), a_lane(1, "b", 9, 9)], together=False))
+    lane = found["lanes"][1]
+    assert list(named("Comparisons")) == list(found)
+    assert list(named("`lanes`")) == list(lane)
+    assert list(named("`predicted_ratio`")) == list(lane["predicted_ratio"])
+    assert list(named("`all_rounds`")) == list(lane["all_rounds"][0])
