@@ -44,9 +44,8 @@ class Opened:
         assert isinstance(self.app.opened, OpenedLane)
         return self.app.opened
 
-    @property
-    def phase(self) -> Phase:
-        return self.screen.session.phase
+    def reached(self, phase: Phase) -> bool:
+        return self.screen.session.phase is phase
 
     def on_top(self, kind: type[Screen[None]]) -> bool:
         return isinstance(self.app.screen, kind)

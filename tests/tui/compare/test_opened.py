@@ -220,13 +220,13 @@ async def test_a_lane_under_way_is_followed() -> None:
     under_way = dataclasses.replace(other, phase=LanePhase.RUNNING, rounds=[round_of(events[:5])], scores=None)
     async with opened(under_way, reference) as running:
         await running.sees("The sky")
-        assert running.phase is Phase.DECODE
+        assert running.reached(Phase.DECODE)
         for event in events[5:]:
             under_way.rounds[0].run.apply(event)
             under_way.rounds[0].events.append(event)
         await running.sees("like the sea.")
         await running.sees("another answer than Q8_0's")
-        assert running.phase is Phase.DONE
+        assert running.reached(Phase.DONE)
         under_way.scores = other.scores
         await running.press("l")
         await running.sees("scored by Q2_K against Q8_0")
