@@ -17,8 +17,8 @@ from . import prompt_of_length
 from .engine_speed import collect, engine, generate, prefill_ns
 from .figures import Figure, paired_ratio
 
-TOKENS = 2049
-CONTEXT = 4096
+TOKENS = 1025
+CONTEXT = 2048
 MICRO_BATCH = 512
 PAIRS = 5
 _VOCABULARY = 49_152
