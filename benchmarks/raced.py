@@ -35,6 +35,7 @@ class Recorded:
 
     def __init__(self, plan: ComparisonPlan, tokens: int, rate: float) -> None:
         from decodescope.comparison.lane import Lane, LanePhase
+        from decodescope.comparison.runner import Stage
 
         self.plan = plan
         self.stage = Stage.DONE

@@ -87,7 +87,6 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         self._keys = KeyBar(KEYS)
         self._feed: Feed | None = None
         self._draws_later = False
-        self._raced_rounds = 0
         self.comparison: Compared | None = None
         self.board: Board | None = None
 
@@ -173,9 +172,8 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
             return
         if board.busy:
             self._leisure.resume()
-        elif board.rounds and self._raced_rounds != board.rounds[-1]:
+        elif board.race is None and board.rounds:
             # Not before: while lanes run, drawing all of them would take their time.
-            self._raced_rounds = board.rounds[-1]
             self.begin_race(board.rounds[-1])
         self._draw()
 
