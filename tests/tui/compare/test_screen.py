@@ -180,7 +180,7 @@ async def test_help_tells_the_keys() -> None:
         assert "Run another round." not in running.shown()
 
 
-@pytest.mark.parametrize("theme", ["textual-light", "textual-ansi"])
+@pytest.mark.parametrize("theme", ["textual-light", "ansi-dark"])
 async def test_themes(theme: str) -> None:
     async with comparing(theme=theme) as running:
         await running.play(running.comparison.all_written)
