@@ -102,13 +102,16 @@ async def test_keys_choose_a_lane_and_sort_the_table() -> None:
         await running.press("left")
         assert running.board.chosen == 3
         assert "❯ ◆ 4 Q2_K" in running.shown()
-        rows = lambda: [line[0] for line in running.board.table.plain.splitlines()[1:]]  # noqa: E731
-        before = rows()
+        before = order_of_rows(running)
         await running.press("s")
-        first = rows()
+        first = order_of_rows(running)
         await running.press("S")
-        assert rows() == list(reversed(first))
-        assert sorted(rows()) == sorted(before)
+        assert order_of_rows(running) == list(reversed(first))
+        assert sorted(first) == sorted(before)
+
+
+def order_of_rows(running: Comparing) -> list[str]:
+    return [line[0] for line in running.board.table.plain.splitlines()[1:]]
 
 
 async def test_another_round_and_cancelling() -> None:
