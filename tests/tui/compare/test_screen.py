@@ -6,6 +6,7 @@ import pytest
 
 from decodescope.comparison.lane import LanePhase
 from decodescope.tui.compare.app import CompareApp
+from decodescope.tui.compare.opened import OpenedLane
 
 from .fakes import MS, Comparing, answer, comparing
 
@@ -189,3 +190,18 @@ async def test_themes(theme: str) -> None:
         await running.play(running.comparison.all_written)
         await running.raced(300)
         assert "word" in running.shown()
+
+
+async def test_a_lane_is_opened_as_a_scope_and_left_again() -> None:
+    async with comparing() as running:
+        await running.press("enter")
+        assert running.app.screen is running.screen  # there is nothing to look at yet
+        await running.play(running.comparison.all_written)
+        await running.press("2", "enter")
+        await running.until(lambda: isinstance(running.app.screen, OpenedLane))
+        assert running.board.race is not None
+        assert not running.board.race.playing
+        await running.seen("Q4_K_M")
+        await running.press("escape")
+        assert running.app.screen is running.screen
+        assert "race round 1 of 1" in running.shown()
