@@ -10,7 +10,7 @@ from decodescope.comparison.lane import Lane, LanePhase
 from decodescope.tui.conversation.view import Conversation
 from decodescope.tui.keys import KEYS, RECORDING_KEYS
 from decodescope.tui.lens import Lens
-from decodescope.tui.screens.help import HelpScreen, help_table
+from decodescope.tui.screens.help import HelpScreen, help_table, scope_sections
 from decodescope.tui.screens.why import WhyScreen
 from decodescope.tui.session import Phase
 
@@ -183,7 +183,7 @@ async def test_only_keys_that_work_are_told() -> None:
         assert running.on_top(WhyScreen)
         await running.press("escape")
         assert running.app.screen is running.screen
-    told = [str(cell) for cell in help_table(RECORDING_KEYS).columns[1].cells]
+    told = [str(cell) for cell in help_table(scope_sections(RECORDING_KEYS)).columns[1].cells]
     assert not any("prompt box" in text for text in told)
     assert all(key in KEYS or key.action == "back" for key in RECORDING_KEYS)
 
