@@ -23,8 +23,8 @@ from .turns import Marks
 DIVERGENCES = (0.5, 1.0, 2.0)
 """KL divergence in nats; from each of these on a token is of degree 1, 2, 3.
 
-The same for all lanes and texts, so that a harmless quantization stays plain; quantiles would tint as much of it as of a
-harmful one. By Pinsker's inequality at most √(KLD / 2) of the probability has moved: 50 %, 71 %, all of it.
+The same for all lanes and texts, so that a harmless quantization stays plain; quantiles would tint as much of it as of
+a harmful one. By Pinsker's inequality at most √(KLD / 2) of the probability has moved: 50 %, 71 %, all of it.
 """
 
 _DISTURBED = 1 << 2
