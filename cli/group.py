@@ -54,10 +54,17 @@ def _doctor() -> click.Command:
     return doctor_command
 
 
+def _export() -> click.Command:
+    from .commands.export import export_command
+
+    return export_command
+
+
 _COMMANDS: dict[str, Callable[[], click.Command]] = {
     "compare": _compare,
     "config": _config,
     "doctor": _doctor,
+    "export": _export,
     "models": _models,
     "run": _run,
 }

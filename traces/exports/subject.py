@@ -74,6 +74,8 @@ class Export(msgspec.Struct, frozen=True):
     """At least one."""
     events: tuple[Event, ...]
     """Of the whole recording."""
+    one: bool
+    """Only one generation of it was asked for."""
 
 
 def export_of(trace: Trace, number: int | None = None) -> Export:
@@ -89,4 +91,4 @@ def export_of(trace: Trace, number: int | None = None) -> Export:
         for place, one in enumerate(found, start=1)
         if number in (None, place)
     )
-    return Export(trace.header, subjects, trace.events)
+    return Export(trace.header, subjects, trace.events, number is not None)
