@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "start": screen_cost.starting,
     "flood": screen_cost.flood,
     "lane": lanes.lane_against_alone,
+    "self": lanes.lane_against_itself,
     "race": race_cost.race,
 }
 
