@@ -34,7 +34,10 @@ class Form(Enum):
 
 
 def exported(path: Path, number: int | None, messages: Messages) -> "Export":
-    """Return what is to be exported; what is wrong with the file is said. Raises click.UsageError when it is of no use."""
+    """Return what is to be exported; what is wrong with the file is said.
+
+    Raises click.UsageError when it is of no use.
+    """
     from ..traces.exports.subject import export_of
     from ..traces.reader import read_trace
 
@@ -79,9 +82,7 @@ def _writer(form: Form) -> Callable[["Export"], str]:
             raise ValueError(f"{form.value} is drawn")
 
 
-def drawn(
-    export: "Export", form: Form, name: str, size: tuple[int, int], theme: str | None, messages: Messages
-) -> str:
+def drawn(export: "Export", form: Form, name: str, size: tuple[int, int], theme: str | None, messages: Messages) -> str:
     """Return the recording as a picture or a film of the screen."""
     from ..traces.exports.played import as_cast, played
     from ..tui.film import film, picture

@@ -22,14 +22,16 @@ def unlikely(logprobs: npt.ArrayLike) -> UInt8Array:
     """Return the degree of each token by its natural ``logprobs``, shape (n,); 0 for NaN and for what is ordinary."""
     with np.errstate(invalid="ignore"):
         below = np.asarray(logprobs, np.float64)[:, None] < np.log(UNLIKELY)
-    return below.sum(axis=1, dtype=np.uint8)
+    degrees: UInt8Array = np.count_nonzero(below, axis=1).astype(np.uint8)
+    return degrees
 
 
 def unsure(entropies: npt.ArrayLike) -> UInt8Array:
     """Return the degree of each token by its ``entropies`` in nats, shape (n,); 0 for NaN and for what is ordinary."""
     with np.errstate(invalid="ignore"):
         above = np.asarray(entropies, np.float64)[:, None] >= np.multiply(UNSURE, np.log(2))
-    return above.sum(axis=1, dtype=np.uint8)
+    degrees: UInt8Array = np.count_nonzero(above, axis=1).astype(np.uint8)
+    return degrees
 
 
 class Likelihood:

@@ -31,9 +31,7 @@ class TraceWriter:
         """
         self.path = path
         self._packer = packer_for(path.name)
-        self._descriptor = open_new(
-            path, overwrite=overwrite, refusal=f"Nothing can be recorded in {path}."
-        )
+        self._descriptor = open_new(path, overwrite=overwrite, refusal=f"Nothing can be recorded in {path}.")
 
     def begin(self, header: "Header") -> None:
         """Write the first line. Raises OSError."""

@@ -24,7 +24,6 @@ MOST_FRAMES = 1_200
 """Of a film; a longer recording is filmed with fewer frames per second."""
 
 _DEADLINE_SECONDS = 60.0
-_READY = 0.02
 _STILL_NS = 1_000_000_000
 """While nothing comes, the clock on the screen still goes on, as often as this."""
 _FIRST = "\x1b[?25l\x1b[2J\x1b[H"
@@ -109,7 +108,7 @@ class _Film(TerminalApp):
     def play(self, size: tuple[int, int], drive: Callable[["_Film"], Awaitable[None]]) -> None:
         """Run the app while ``drive`` does."""
 
-        async def driven(pilot: Pilot[None]) -> None:
+        async def driven(pilot: Pilot[object]) -> None:
             await drive(self)
             await pilot.pause()
             self.exit()
@@ -122,15 +121,18 @@ class _Film(TerminalApp):
         """Set the clock, and return when the screen shows what has come."""
         self.clock.seek(position)
         async with asyncio.timeout(_DEADLINE_SECONDS):
-            while not self._shown.ready:
-                await asyncio.sleep(_READY)
+            await self._shown.ready.wait()
             await self._shown.catch_up()
 
 
 class _FilmedScreen(RecordingScreen):
-    @property
-    def ready(self) -> bool:
-        return self._face.reading is not None
+    def __init__(self, backend: ReplayBackend, name: str, told: str) -> None:
+        super().__init__(backend, name, told)
+        self.ready = asyncio.Event()
+
+    async def _begin(self) -> None:
+        await super()._begin()
+        self.ready.set()
 
     async def catch_up(self) -> None:
         self.call_next(self._read)

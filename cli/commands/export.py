@@ -35,7 +35,7 @@ class _Size(click.ParamType[tuple[int, int]]):
     type=click.Choice(_FORMS),
     required=True,
     help="csv: a row per token. json: the summary, as run --json. perfetto: a timeline for ui.perfetto.dev and "
-    "chrome://tracing. html: a page with text, plots and table. svg: the screen. cast: the screen as asciinema plays it. "
+    "chrome://tracing. html: a page with text, plots and table. svg: the screen. cast: the screen, played by asciinema. "
     "md: figures for an issue.",
 )
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it; -: standard output.")
@@ -79,9 +79,7 @@ def export_command(
     messages = Messages()
     path = Path(recording)
     export = exported(path, generation, messages)
-    text = (
-        drawn(export, to, valid_text(path.name), size, theme, messages) if to.drawn else text_of(export, to)
-    )
+    text = drawn(export, to, valid_text(path.name), size, theme, messages) if to.drawn else text_of(export, to)
     deliver(text, output, path, messages, overwrite=overwrite)
 
 

@@ -123,9 +123,7 @@ def test_a_hostile_name(decodescope: RunCommand, recording: Path, tmp_path: Path
         (["a.jsonl.zst", "--to", "svg", "--theme", "none"], "there is no theme 'none'"),
     ],
 )
-def test_wrong_usage(
-    decodescope: RunCommand, recording: Path, tmp_path: Path, arguments: list[str], said: str
-) -> None:
+def test_wrong_usage(decodescope: RunCommand, recording: Path, tmp_path: Path, arguments: list[str], said: str) -> None:
     (tmp_path / "other").write_text("hello\n")
     written(tmp_path / "empty.jsonl", [])
     done = decodescope("export", *arguments, cwd=tmp_path)

@@ -58,7 +58,9 @@ def test_export_loads_no_textual(script: ScriptWriter, tmp_path: Path, form: str
     assert not loaded_by("export", path, "--to", form) & {"textual", "rich", "plotext", "llama_cpp"}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["doctor", "--help"], ["export", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], ["--version"], ["doctor", "--help"], ["export", "--help"]]
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded_by(*arguments) & {"textual", "rich", "plotext", "llama_cpp", "numpy", "psutil", "jinja2"}
 

@@ -66,7 +66,8 @@ def test_only_one_generation(tmp_path: Path) -> None:
 
 
 def test_an_asciicast_has_a_head_and_a_line_per_frame() -> None:
-    head, *lines = (json.loads(line) for line in as_cast([(0.0, "\x1b[2J"), (1.25, "é\n")], SIZE, "a\ud800\x1b").splitlines())
+    made = as_cast([(0.0, "\x1b[2J"), (1.25, "é\n")], SIZE, "a\ud800\x1b")
+    head, *lines = (json.loads(line) for line in made.splitlines())
     assert head["version"] == 2
     assert (head["width"], head["height"]) == SIZE
     assert head["title"] == "a�␛"

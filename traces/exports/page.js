@@ -140,7 +140,7 @@
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     pen.font = "12px system-ui, sans-serif";
-    const frame = { left: 56, top: 12, right: width - 8, bottom: height - 22 };
+    const frame = { left: 56, top: 16, right: width - 8, bottom: height - 22 };
     return { pen, frame };
   }
 
@@ -213,7 +213,8 @@
       pen.setLineDash([]);
       pen.fillStyle = colour("good");
       pen.textAlign = "right"; pen.textBaseline = "bottom";
-      pen.fillText(`median ${run.medianText}`, frame.right, scale.y(run.median / MS) - 2);
+      // Above the plot where the curve leaves it free.
+      pen.fillText(`median ${run.medianText}`, frame.right, frame.top);
     }
     pen.fillStyle = colour("extreme");
     pen.textAlign = "center"; pen.textBaseline = "bottom";

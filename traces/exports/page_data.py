@@ -40,7 +40,9 @@ def page_data(subject: Subject) -> dict[str, Any]:
         "decode": [numbers.bare_milliseconds(None if row.gap is None else row.token.decode_ns) for row in rows],
         "sample": [numbers.bare_milliseconds(row.token.sample_ns) for row in rows],
         "pace": run.paces.tolist(),
-        "why": {place: run.explain(place) for place, row in enumerate(rows) if place == 0 or row.cause is not Cause.NONE},
+        "why": {
+            place: run.explain(place) for place, row in enumerate(rows) if place == 0 or row.cause is not Cause.NONE
+        },
         "limits": _LIMITS,
         "median": median,
         "medianText": numbers.milliseconds(median),

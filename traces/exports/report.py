@@ -31,8 +31,8 @@ def _lines(export: Export) -> Iterator[str]:
         yield f"| {label} | {' | '.join(markdown(cell) for cell in cells)} |"
     yield ""
     for one in subjects:
-        before = f"Generation {one.number}: " if len(subjects) > 1 else ""
-        yield f"- {before}{markdown(verdict(one.run))}"
+        which = f"Generation {one.number}: " if len(subjects) > 1 else ""
+        yield f"- {which}{markdown(verdict(one.run))}"
     yield from _list("Machine", machine_facts(export.header))
     yield from _list("Program", program_facts(export.header))
     before: list[str] = []

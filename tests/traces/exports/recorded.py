@@ -60,7 +60,9 @@ def two_answers() -> list[Event]:
     ]
 
 
-def exported(folder: Path, events: list[Event] | None = None, number: int | None = None, *, text: bool = True) -> Export:
+def exported(
+    folder: Path, events: list[Event] | None = None, number: int | None = None, *, text: bool = True
+) -> Export:
     """Write a recording, read it again, and return what is exported of it."""
     from decodescope.traces.no_text import event_without_text
 

@@ -130,7 +130,8 @@ def test_the_table(browser: Browser, page: Path) -> None:
 def test_the_plots_are_drawn_and_can_be_looked_into(browser: Browser, page: Path) -> None:
     inked = (
         "(id => { const one = document.getElementById(id), all = one.getContext('2d')"
-        ".getImageData(0, 0, one.width, one.height).data; let sum = 0; for (const byte of all) sum += byte; return sum; })"
+        ".getImageData(0, 0, one.width, one.height).data; let sum = 0; for (const byte of all) sum += byte;"
+        " return sum; })"
     )
     whole = browser.run(f"{inked}('gaps')")
     assert whole > 0

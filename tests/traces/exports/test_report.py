@@ -11,7 +11,7 @@ from .recorded import exported
 
 
 def _html(text: str) -> str:
-    return MarkdownIt("commonmark", {"html": True}).enable("table").render(text)
+    return str(MarkdownIt("commonmark", {"html": True}).enable("table").render(text))
 
 
 def test_figures_machine_settings_and_verdict(tmp_path: Path) -> None:
@@ -28,7 +28,19 @@ def test_figures_machine_settings_and_verdict(tmp_path: Path) -> None:
 def test_nothing_from_outside_is_markup(tmp_path: Path) -> None:
     html = _html(as_markdown(exported(tmp_path)))
     assert html.count("<table>") == 1
-    assert set(re.findall(r"<(\w+)", html)) <= {"p", "strong", "code", "table", "thead", "tbody", "tr", "th", "td", "ul", "li"}
+    assert set(re.findall(r"<(\w+)", html)) <= {
+        "p",
+        "strong",
+        "code",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "ul",
+        "li",
+    }
     outside_code = re.sub(r"<code>.*?</code>", "", html, flags=re.DOTALL)
     assert "someone" not in outside_code
     assert "someone" in html

@@ -85,7 +85,11 @@ def test_load_and_prefill(tmp_path: Path) -> None:
     assert (slices["warm-up"]["ts"], slices["warm-up"]["dur"]) == (1_200_000, 80_000)
     assert (slices["prefill"]["ts"], slices["prefill"]["dur"]) == (2_010_000, 417_000)
     read = [record for record in records if record["name"] == "prompt tokens read"]
-    assert [(one["ts"], one["args"]["computed"]) for one in read] == [(2_010_000, 0), (2_200_000, 160), (2_427_000, 416)]
+    assert [(one["ts"], one["args"]["computed"]) for one in read] == [
+        (2_010_000, 0),
+        (2_200_000, 160),
+        (2_427_000, 416),
+    ]
     assert {one["args"]["cached"] for one in read} == {96}
 
 
