@@ -5,13 +5,16 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
 from .conftest import DEADLINE_SECONDS
 
+_CLOSING_SECONDS = 10.0
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _FLAGS = (
     "--headless",
@@ -51,6 +54,7 @@ class Browser:
             [path, *_FLAGS, f"--user-data-dir={profile}", f"--window-size={width},{height}", "about:blank"],
             preexec_fn=hand_over,
             close_fds=False,
+            start_new_session=True,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "HOME": str(profile)},
@@ -72,7 +76,14 @@ class Browser:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._process.kill()
+        self._session = None
+        with suppress(OSError):  # it has gone already
+            os.write(self._commands, json.dumps({"id": 0, "method": "Browser.close"}).encode() + b"\0")
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(_CLOSING_SECONDS)
+        # Its helpers are of its own session, which holds nobody else.
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         os.close(self._commands)
         os.close(self._replies)

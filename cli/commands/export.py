@@ -35,7 +35,7 @@ class _Size(click.ParamType[tuple[int, int]]):
     type=click.Choice(_FORMS),
     required=True,
     help="csv: a row per token. json: the summary, as run --json. perfetto: a timeline for ui.perfetto.dev and "
-    "chrome://tracing. html: a page with text, plots and table. svg: the screen. cast: the screen, played by asciinema. "
+    "chrome://tracing. html: a page with text, plots and table. svg: the screen. cast: the screen, for asciinema. "
     "md: figures for an issue.",
 )
 @click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it; -: standard output.")
