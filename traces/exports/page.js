@@ -189,7 +189,8 @@
     };
     gapScale = { frame, width };
     const up = logarithmic ? steps(low, high, 4).map((power) => Number((10 ** power).toPrecision(2))) : steps(0, high, 4);
-    axes(drawn, scale, steps(from, to - 1, 8).filter(Number.isInteger).filter((one) => one >= 1), up, "", " ms");
+    const numbered = { x: (number) => scale.x(number - 1), y: scale.y };
+    axes(drawn, numbered, steps(from + 1, to, 8).filter((one) => Number.isInteger(one) && one > 0), up, "", " ms");
     // The least and the largest gap of every column of pixels, so that no peak is hidden.
     pen.strokeStyle = colour("curve");
     pen.lineWidth = 1.2;
