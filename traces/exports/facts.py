@@ -11,13 +11,15 @@ from ..header import Header
 def model_facts(model: ModelReady) -> list[str]:
     """Return what a model is and how it was loaded, in short phrases; of unknown origin in part."""
     made = f" from {visible(model.requantized_from)}" if model.requantized_from else ""
-    threads = f"{model.threads}" if model.threads == model.threads_batch else f"{model.threads}/{model.threads_batch}"
+    threads = numbers.counted(model.threads, "thread")
+    if model.threads_batch != model.threads:
+        threads += f" ({model.threads_batch} for reading)"
     return [
         f"{visible(model.quantization)}{made}",
         numbers.size(model.bytes),
         f"{numbers.short_count(model.parameters)} parameters",
         f"context {numbers.count(model.context)}",
-        numbers.counted(model.threads, "thread") if threads.isdigit() else f"{threads} threads",
+        threads,
         f"{model.gpu_layers} of {model.layers} layers on the GPU" if model.gpu_layers else "on the CPU",
         *(visible(device) for device in model.devices if device != "CPU"),
     ]
