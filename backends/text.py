@@ -4,10 +4,13 @@ Model output, GGUF metadata, file names and native messages all pass through ``v
 """
 
 import codecs
+import re
 
 from .events import Finished, Token
 
 _REPLACEMENT = "\ufffd"
+_MARKUP = re.compile(r"[\\`*\[\]<>|]|(?<![^\W_])_|_(?![^\W_])")
+"""What would be markup in Markdown; an underscore within a word is none."""
 
 
 def _control_pictures() -> dict[int, str]:
@@ -91,3 +94,8 @@ class TextStream:
         while self._pending and not self._pending[0][1]:
             self._pending.pop(0)
         return fragments
+
+
+def markdown_cell(text: str) -> str:
+    """Return ``text`` for a cell of a table in Markdown, with nothing in it that would be markup."""
+    return _MARKUP.sub(r"\\\g<0>", text)
