@@ -183,7 +183,7 @@ def compare(new: Sequence[Result], old: Sequence[Result], tolerance: float) -> C
 def _nearest(row: Result, same: Sequence[Result]) -> str:
     if not same:
         return "not in the old results"
-    return "; ".join(min((row.other(one) for one in same), key=len))
+    return "; ".join(min([row.other(one) for one in same], key=lambda differences: len(differences)))
 
 
 def _compared(row: Result, old: Result, tolerance: float) -> Compared | NotCompared:
@@ -229,7 +229,9 @@ def lines(comparison: Comparison) -> list[str]:
             "| test | model | old t/s | new t/s | new / old | 95 % interval | |",
             "| :--- | :--- | ---: | ---: | ---: | ---: | :--- |",
         ]
-        text += [f"| {' | '.join(markdown_cell(visible(cell)) for cell in _cells(one))} |" for one in comparison.compared]
+        text += [
+            f"| {' | '.join(markdown_cell(visible(cell)) for cell in _cells(one))} |" for one in comparison.compared
+        ]
         text.append("")
     text += [f"Not compared: {one.row.name} ({one.row.place}): {one.why}." for one in comparison.left]
     return [*text, comparison.conclusion]

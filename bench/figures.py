@@ -157,4 +157,6 @@ def verdict(rows: Sequence[Row]) -> str:
     if not busy:
         return f"The machine was quiet: no repetition lost more than {share} of its time to disturbances."
     names = ", ".join(dict.fromkeys(row.trial.name for row in busy))
-    return f"Not to be quoted, since the machine was busy: {names} lost more than {share} of their time in a repetition."
+    return (
+        f"Not to be quoted, since the machine was busy: {names} lost more than {share} of their time in a repetition."
+    )

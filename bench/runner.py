@@ -53,9 +53,7 @@ class Failure:
 class Bench:
     """Measures one test after the other, one engine at a time. No threads: poll ``fileno`` and call ``receive``."""
 
-    def __init__(
-        self, plan: BenchPlan, *, launch: Callable[[Source, EngineSettings], Backend] = launch_engine
-    ) -> None:
+    def __init__(self, plan: BenchPlan, *, launch: Callable[[Source, EngineSettings], Backend] = launch_engine) -> None:
         self.plan = plan
         self.stage = Stage.RUNNING
         self.rows: list[Row] = []

@@ -10,6 +10,7 @@ from .export import as_json
 from .figures import Results
 from .table import as_rows, columns
 
+
 def as_markdown(results: Results, *, quality: bool = True) -> str:
     """Return the wide table, the verdict and the notes in Markdown; names in them are no markup."""
     shown = columns(results, wide=True, quality=quality)
