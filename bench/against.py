@@ -183,7 +183,8 @@ def compare(new: Sequence[Result], old: Sequence[Result], tolerance: float) -> C
 def _nearest(row: Result, same: Sequence[Result]) -> str:
     if not same:
         return "not in the old results"
-    return "; ".join(min([row.other(one) for one in same], key=lambda differences: len(differences)))
+    differences: list[list[str]] = [row.other(one) for one in same]
+    return "; ".join(min(differences, key=lambda found: len(found)))
 
 
 def _compared(row: Result, old: Result, tolerance: float) -> Compared | NotCompared:

@@ -38,7 +38,9 @@ def test_reading_and_writing(open_llama: Open) -> None:
     assert (write.prompt_ns, write.prompt_scheduling) == (None, None)
     assert len(write.gaps) == len(write.decode_ns) == len(write.sample_ns) == len(write.scheduling) == 6
     assert sum(write.gaps) == write.t - write.started
-    assert all(decode + sample <= gap for gap, decode, sample in zip(write.gaps, write.decode_ns, write.sample_ns))
+    assert all(
+        decode + sample <= gap for gap, decode, sample in zip(write.gaps, write.decode_ns, write.sample_ns, strict=True)
+    )
     both = measured(engine, prompt=32, generate=3, sampling=Sampling(seed=1))
     assert both.prompt_ns is not None
     assert both.prompt_ns + sum(both.gaps) == both.t - both.started

@@ -62,5 +62,5 @@ def test_words() -> None:
 def test_pairs() -> None:
     assert pairs(["512,128", "8,0"]) == ((512, 128), (8, 0))
     for text in ("512", "1,2,3", "a,b"):
-        with pytest.raises(ValueError, match="no pair|no whole number"):
+        with pytest.raises(ValueError, match=r"no pair|no whole number"):
             pairs([text])

@@ -168,12 +168,9 @@ def test_an_engine_that_dies(decodescope: RunCommand, script: ScriptWriter) -> N
 
 def test_ctrl_c_prints_what_was_measured(start: Starter, script: ScriptWriter) -> None:
     path = script({"prefill": 64, "ms": 1}, {"stop": "stop"}, {"text": "x", "ms": HOUR})
-    process = start(
-        "bench", "-m", f"script:{path}", "-p", "64", "-n", "4", "-r", "1", "--no-warmup", "-o", "json", text=True
-    )
+    process = start("bench", "-m", f"script:{path}", "-p", "64", "-n", "4", "-r", "1", "--no-warmup", "-o", "json")
     assert process.stderr is not None
-    while "2 of 2" not in process.stderr.readline():
-        pass
+    assert any(b"2 of 2" in line for line in process.stderr)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=DEADLINE_SECONDS)
     assert process.returncode == 130
