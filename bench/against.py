@@ -183,8 +183,8 @@ def compare(new: Sequence[Result], old: Sequence[Result], tolerance: float) -> C
 def _nearest(row: Result, same: Sequence[Result]) -> str:
     if not same:
         return "not in the old results"
-    differences: list[list[str]] = [row.other(one) for one in same]
-    return "; ".join(min(differences, key=lambda found: len(found)))
+    nearest = min((row.other(one) for one in same), key=len)
+    return "; ".join(nearest)
 
 
 def _compared(row: Result, old: Result, tolerance: float) -> Compared | NotCompared:

@@ -1,6 +1,5 @@
 """A row as data: under ``llama-bench``'s names, and the figures that it lacks under those of a run's summary."""
 
-import os
 import time
 from typing import Any
 
@@ -84,7 +83,7 @@ def _facts(row: Row, build: LlamaBuild) -> dict[str, Any]:
         "cpu_info": ", ".join(ran_with.processors),
         "gpu_info": ", ".join(ran_with.gpus),
         "backends": ",".join(ran_with.backends),
-        "model_filename": well_formed(os.fsencode(model.file).decode("utf-8", "replace")),
+        "model_filename": well_formed(model.file),
         "model_type": ran_with.model,
         "model_size": model.bytes,
         "model_n_params": model.parameters,

@@ -1,5 +1,6 @@
 """``decodescope bench``: how fast models read and write."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -145,8 +146,6 @@ def bench_command(
 
 def _models(given: tuple[str, ...]) -> tuple[str, ...]:
     """Return the references: those with a comma in them are lists, unless there is a file of that name."""
-    import os
-
     found: list[str] = []
     for one in given:
         found += [one] if os.path.exists(one.removeprefix("script:")) else one.split(",")

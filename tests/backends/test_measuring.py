@@ -113,7 +113,7 @@ def test_a_script(open_script: Open) -> None:
     assert found.prompt_ns >= 30 * MS
     assert len(found.gaps) == 2
     assert sum(found.gaps) + found.prompt_ns == found.t - found.started
-    assert found.sample_ns == (2 * MS, 2 * MS)
+    assert found.sample_ns == tuple(min(gap, 2 * MS) for gap in found.gaps)  # one that came late leaves less
     assert [facts.wait_ns for facts in found.scheduling if facts is not None] == [MS, MS]
     failed = measure(engine, generate=1)[-1]
     assert isinstance(failed, Failed)

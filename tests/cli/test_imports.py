@@ -46,12 +46,19 @@ def test_plain_text_loads_no_textual(script: ScriptWriter) -> None:
     assert not modules & {"textual", "rich", "plotext", "llama_cpp"}
 
 
+def test_bench_loads_no_textual(script: ScriptWriter) -> None:
+    path = script({"repeat": 2, "text": "x"})
+    modules = loaded_by("bench", "-m", f"script:{path}", "-p", "0", "-n", "2", "-r", "1")
+    assert "numpy" in modules
+    assert not modules & {"textual", "rich", "plotext", "llama_cpp"}
+
+
 @pytest.mark.parametrize("command", ["models", "doctor", "config"])
 def test_the_other_commands_load_no_textual(command: str) -> None:
     assert not loaded_by(command) & {"textual", "rich", "plotext", "llama_cpp"}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["doctor", "--help"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["bench", "--help"], ["--version"], ["doctor", "--help"]])
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded_by(*arguments) & {"textual", "rich", "plotext", "llama_cpp", "numpy", "psutil", "jinja2"}
 
