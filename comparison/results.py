@@ -179,6 +179,8 @@ def _quantization(lane: Lane) -> str:
 
 
 def _requantized_from(lane: Lane) -> str:
+    if lane.model is not None and lane.model.requantized_from:
+        return lane.model.requantized_from
     source = "" if lane.made is None else lane.made.source_quantization
     return "" if source in _NOT_QUANTIZED else source
 

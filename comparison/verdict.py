@@ -108,12 +108,7 @@ def notes(lanes: Sequence[Lane], rows: Sequence[LaneResult], *, together: bool, 
         )
     said += [line for row in rows for line in _of_rounds(row)]
     said += _settings(lanes)
-    said += [
-        f"{visible(row.label)} was requantized from {visible(row.requantized_from)}: its quality is not that of a"
-        " quantization of the original weights."
-        for row in rows
-        if row.requantized_from
-    ]
+    said += _requantized(rows)
     said += [
         f"{visible(lane.plan.label)} has {visible('; '.join(lane.made.fallbacks))}."
         for lane in lanes
@@ -162,3 +157,15 @@ def _settings(lanes: Sequence[Lane]) -> list[str]:
             each = ", ".join(f"{label} {value}" for (label, _), value in zip(models, values, strict=True))
             said.append(visible(f"The lanes differ in their {what}: {each}."))
     return said
+
+
+def _requantized(rows: Sequence[LaneResult]) -> list[str]:
+    by_source: dict[str, list[str]] = {}
+    for row in rows:
+        if row.requantized_from:
+            by_source.setdefault(row.requantized_from, []).append(visible(row.label))
+    return [
+        f"{_listed(labels)} {'was' if len(labels) == 1 else 'were'} requantized from {visible(source)}:"
+        f" {'its' if len(labels) == 1 else 'their'} quality is not that of a quantization of the original weights."
+        for source, labels in by_source.items()
+    ]

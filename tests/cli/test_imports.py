@@ -58,7 +58,9 @@ def test_the_other_commands_load_no_textual(command: str) -> None:
     assert not loaded_by(command) & {"textual", "rich", "plotext", "llama_cpp"}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["bench", "--help"], ["--version"], ["doctor", "--help"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["run", "--help"], ["bench", "--help"], ["--version"], ["doctor", "--help"]]
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded_by(*arguments) & {"textual", "rich", "plotext", "llama_cpp", "numpy", "psutil", "jinja2"}
 

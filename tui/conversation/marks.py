@@ -26,8 +26,8 @@ ENTROPIES = (4.0, 5.0, 6.0)
 DIVERGENCES = (0.5, 1.0, 2.0)
 """KL divergence in nats; from each of these on a token is of degree 1, 2, 3.
 
-The same for all lanes and texts, so that a harmless quantization stays plain; quantiles would tint as much of it as of a
-harmful one. By Pinsker's inequality at most √(KLD / 2) of the probability has moved: 50 %, 71 %, all of it.
+The same for all lanes and texts, so that a harmless quantization stays plain; quantiles would tint as much of it as of
+a harmful one. By Pinsker's inequality at most √(KLD / 2) of the probability has moved: 50 %, 71 %, all of it.
 """
 
 _DISTURBED = 1 << 2
