@@ -185,6 +185,9 @@ class Bench:
         if not self._warming:
             self._done.append(repetition(self.trial, event))
         self._warming = False
+        if self._cancelling:  # it was complete before it heard of that
+            self.close()
+            return
         if len(self._done) < self.plan.repetitions:
             if self._engine is not None:
                 self._engine.measure(self.trial.request())
@@ -219,6 +222,10 @@ class Bench:
 
     def _failed(self, event: Failed) -> None:
         self._end_row()
+        if self._cancelling:
+            self.failures.append(Failure(self.group, (self.trial,), event))
+            self.close()
+            return
         if event.stage == "generate":
             self.failures.append(Failure(self.group, (self.trial,), event))
             self._next_trial()

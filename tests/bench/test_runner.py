@@ -123,6 +123,16 @@ def test_a_cancel_keeps_what_was_measured() -> None:
     assert driven.bench.fileno() is None
 
 
+def test_a_repetition_that_was_complete_before_the_cancel_is_the_last_one() -> None:
+    driven = Driven(a_group(READ), repetitions=5)
+    driven.say(MODEL, WITH)
+    driven.bench.cancel()
+    driven.say(measured(prompt=5))
+    assert driven.bench.stage is Stage.CANCELLED
+    assert len(driven.asked) == 1
+    assert [len(row.repetitions) for row in driven.bench.rows] == [1]
+
+
 def test_the_second_cancel_ends_at_once() -> None:
     driven = Driven(a_group(READ))
     driven.say(MODEL)
