@@ -24,6 +24,12 @@ def _scope() -> click.Command:
     return scope_command
 
 
+def _bench() -> click.Command:
+    from .commands.bench import bench_command
+
+    return bench_command
+
+
 def _run() -> click.Command:
     from .commands.run import run_command
 
@@ -61,6 +67,7 @@ def _export() -> click.Command:
 
 
 _COMMANDS: dict[str, Callable[[], click.Command]] = {
+    "bench": _bench,
     "compare": _compare,
     "config": _config,
     "doctor": _doctor,

@@ -12,6 +12,8 @@ from decodescope.backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
@@ -60,6 +62,10 @@ SMALLEST: tuple[Event, ...] = (
     Finished(t=1, reason="stop"),
     Tokenized(t=1, tokens=()),
     Scored(t=1, first=1, logprobs=(), entropies=(), ranks=(), top=(), decode_ns=0, compute_ns=0),
+    MeasuredWith(t=1, model="", processors=(), gpus=(), backends=()),
+    Measured(
+        t=1, started=0, prompt_ns=None, prompt_scheduling=None, gaps=(), decode_ns=(), sample_ns=(), scheduling=()
+    ),
     QuantizeProgress(t=1, fraction=0.0),
     Quantized(t=1, path=b"", quantization="", source_quantization="", bytes=0, reused=False),
     Failed(t=1, stage="load", what=""),
@@ -78,6 +84,8 @@ def test_the_kinds_on_disk_and_on_the_pipe() -> None:
         "finished",
         "tokenized",
         "scored",
+        "measured_with",
+        "measured",
         "quantize_progress",
         "quantized",
         "failed",

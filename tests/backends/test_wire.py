@@ -12,6 +12,8 @@ from decodescope.backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
@@ -22,7 +24,7 @@ from decodescope.backends.events import (
     Token,
     Tokenized,
 )
-from decodescope.backends.requests import EngineSettings, Message, Request, Sampling, ScoreRequest
+from decodescope.backends.requests import EngineSettings, MeasureRequest, Message, Request, Sampling, ScoreRequest
 from decodescope.backends.token_facts import Alternative, Probability, Scheduling
 from decodescope.backends.wire import (
     Cancel,
@@ -30,6 +32,7 @@ from decodescope.backends.wire import (
     CommandReader,
     EventReader,
     Generate,
+    Measure,
     OpenLlama,
     OpenQuantizer,
     OpenScript,
@@ -41,6 +44,17 @@ from decodescope.backends.wire import (
 
 EVENTS: tuple[Event, ...] = (
     LoadProgress(t=1, fraction=0.25),
+    MeasuredWith(t=1, model="llama 256M Q4_1", processors=("a", "\x1b"), gpus=(), backends=("CPU",)),
+    Measured(
+        t=9,
+        started=-3,
+        prompt_ns=5,
+        prompt_scheduling=Scheduling(wait_ns=2),
+        gaps=(3, 4),
+        decode_ns=(2, 3),
+        sample_ns=(1, 0),
+        scheduling=(None, Scheduling(minor_faults=7)),
+    ),
     Log(t=2**62, level="warning", text="two\nlines, é🦙, \u2028, \x1b[2J"),
     ModelReady(
         t=3,
@@ -178,6 +192,8 @@ COMMANDS: tuple[Command, ...] = (
     Generate(Request(prompt="x", probabilities=True)),
     Tokenize("A<|im_end|>\né"),
     Score(ScoreRequest(tokens=(1, 2, 3), first=1)),
+    Measure(MeasureRequest(prompt=512)),
+    Measure(MeasureRequest(prompt=1, generate=2, depth=3, sampling=Sampling(seed=4), pause_ms=5)),
     Score(ScoreRequest(tokens=(1, 2), first=1, exchange=b"/tmp/\xff", role="compared", row=512, start=1024)),
     Cancel(),
     Probabilities(True),

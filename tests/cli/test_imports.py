@@ -46,6 +46,13 @@ def test_plain_text_loads_no_textual(script: ScriptWriter) -> None:
     assert not modules & {"textual", "rich", "plotext", "llama_cpp"}
 
 
+def test_bench_loads_no_textual(script: ScriptWriter) -> None:
+    path = script({"repeat": 2, "text": "x"})
+    modules = loaded_by("bench", "-m", f"script:{path}", "-p", "0", "-n", "2", "-r", "1")
+    assert "numpy" in modules
+    assert not modules & {"textual", "rich", "plotext", "llama_cpp"}
+
+
 @pytest.mark.parametrize("command", ["models", "doctor", "config"])
 def test_the_other_commands_load_no_textual(command: str) -> None:
     assert not loaded_by(command) & {"textual", "rich", "plotext", "llama_cpp"}
@@ -59,7 +66,8 @@ def test_export_loads_no_textual(script: ScriptWriter, tmp_path: Path, form: str
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--help"], ["run", "--help"], ["--version"], ["doctor", "--help"], ["export", "--help"]]
+    "arguments",
+    [["--help"], ["run", "--help"], ["--version"], ["doctor", "--help"], ["export", "--help"], ["bench", "--help"]],
 )
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded_by(*arguments) & {"textual", "rich", "plotext", "llama_cpp", "numpy", "psutil", "jinja2"}

@@ -11,7 +11,7 @@ import pytest
 from ..conftest import DEADLINE_SECONDS
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("models", "backends", "metrics", "traces", "comparison", "tui", "cli")
+ROOMS = ("models", "backends", "metrics", "traces", "comparison", "bench", "tui", "cli")
 
 
 @pytest.fixture(scope="module")
