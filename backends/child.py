@@ -21,6 +21,7 @@ from .wire import (
     Command,
     CommandReader,
     Generate,
+    Measure,
     OpenLlama,
     OpenQuantizer,
     OpenScript,
@@ -103,7 +104,7 @@ class Inbox:
                 else:
                     if isinstance(command, Score) or (isinstance(command, Generate) and command.request.probabilities):
                         self._control.prepare_probabilities()
-                    self._received += isinstance(command, Generate | Tokenize | Score)
+                    self._received += isinstance(command, Generate | Tokenize | Score | Measure)
                     self._queue.put(command)
         self._control.abandon()
         os._exit(0)
@@ -119,7 +120,7 @@ def _open_engine(command: Command | None) -> Engine:
             from .llama.engine import LlamaEngine
 
             return LlamaEngine(command)
-        case OpenQuantizer() | Generate() | Tokenize() | Score() | Cancel() | Probabilities() | None:
+        case OpenQuantizer() | Generate() | Tokenize() | Score() | Measure() | Cancel() | Probabilities() | None:
             raise RuntimeError(f"the first command must open an engine, not {command}")
         case _:
             assert_never(command)
@@ -150,7 +151,7 @@ def serve(engine: Engine, inbox: Inbox, outbox: Outbox, control: Control) -> Non
         if command is None:
             outbox.send_pending()
             continue
-        if not isinstance(command, Generate | Tokenize | Score):
+        if not isinstance(command, Generate | Tokenize | Score | Measure):
             raise RuntimeError(f"a second {type(command).__name__}")
         control.serving += 1
         try:
@@ -161,6 +162,8 @@ def serve(engine: Engine, inbox: Inbox, outbox: Outbox, control: Control) -> Non
                     engine.tokenize(text, outbox.send)
                 case Score(request):
                     engine.score(request, control, outbox.send)
+                case Measure(request):
+                    engine.measure(request, control, outbox.send)
                 case _:
                     assert_never(command)
         except EngineError as error:

@@ -3,7 +3,7 @@
 from typing import Protocol, runtime_checkable
 
 from .events import Event
-from .requests import Request, ScoreRequest
+from .requests import MeasureRequest, Request, ScoreRequest
 
 
 class Backend(Protocol):
@@ -41,6 +41,10 @@ class Backend(Protocol):
 
     def score(self, request: ScoreRequest) -> None:
         """Ask for a stretch of a text to be scored; ends in exactly one ``Scored``, ``Finished`` or ``Failed``."""
+        ...
+
+    def measure(self, request: MeasureRequest) -> None:
+        """Ask for a measurement; ends in exactly one ``Measured``, ``Finished`` or ``Failed``."""
         ...
 
     def cancel(self) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from .events import Event, ModelReady
-from .requests import Request, ScoreRequest
+from .requests import MeasureRequest, Request, ScoreRequest
 
 Report = Callable[[Event], None]
 """Sends one event to the parent; never blocks."""
@@ -83,6 +83,10 @@ class Engine(Protocol):
 
     def score(self, request: ScoreRequest, control: Control, report: Report) -> None:
         """Score a stretch of a text, reported as one ``scored``. Raises EngineError; the next request is served."""
+        ...
+
+    def measure(self, request: MeasureRequest, control: Control, report: Report) -> None:
+        """Compute and time random tokens, up to one ``measured``. Raises EngineError; the next request is served."""
         ...
 
     def prepare_probabilities(self) -> None:

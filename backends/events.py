@@ -10,7 +10,8 @@ The order within one generation::
 
 and before the first one, once per engine: ``load_progress* model_ready | failed``. Cutting a text into tokens
 gives one ``tokenized`` or ``failed``; scoring a stretch of it one ``scored``, or ``finished`` when it was cancelled, or
-``failed``. Making another quantization is a process of its own:
+``failed``; a measurement ``measured_with``, ``prefill_progress*`` of what is not timed and then ``measured``, or
+``finished`` when it was cancelled, or ``failed``. Making another quantization is a process of its own:
 ``quantize_progress* quantized | failed``. ``log`` may come at any time. A reader matches on the type and ends with
 ``assert_never``; a new kind of fact is a new type.
 """
@@ -180,6 +181,38 @@ class Scored(_Event, frozen=True, kw_only=True, tag="scored"):
     """Time for all the rest: probabilities, divergences, the exchange."""
 
 
+class MeasuredWith(_Event, frozen=True, kw_only=True, tag="measured_with"):
+    """What llama.cpp calls the model and the devices of a measurement, as ``llama-bench`` prints it."""
+
+    model: str
+    """Architecture, size class and type, such as ``llama 256M Q4_1``."""
+    processors: tuple[str, ...]
+    gpus: tuple[str, ...]
+    backends: tuple[str, ...]
+    """What this build can compute with: ``CPU`` alone, or all but that."""
+
+
+class Measured(_Event, frozen=True, kw_only=True, tag="measured"):
+    """Random tokens were computed and timed; entry i of each tuple belongs to the i-th token that was decoded.
+
+    ``t`` is when the last of them was there, so ``t`` − ``started`` is what ``llama-bench`` gives as a sample.
+    """
+
+    started: int
+    """When the timed part began, ns; the depth was filled by then."""
+    prompt_ns: int | None
+    """Until the prompt was computed and, with sampling, a token drawn from it; ``None`` without a prompt."""
+    prompt_scheduling: Scheduling | None
+    """What happened to the engine's process meanwhile; ``None`` without a prompt."""
+    gaps: tuple[int, ...]
+    """Time since the token before, or since the prompt or the beginning for the first one, ns."""
+    decode_ns: tuple[int, ...]
+    """Time of it in ``llama_decode``."""
+    sample_ns: tuple[int, ...]
+    scheduling: tuple[Scheduling | None, ...]
+    """What happened to the engine's process in each gap."""
+
+
 class QuantizeProgress(_Event, frozen=True, kw_only=True, tag="quantize_progress"):
     """How much of a model has been written in another quantization."""
 
@@ -232,6 +265,8 @@ Event = (
     | Finished
     | Tokenized
     | Scored
+    | MeasuredWith
+    | Measured
     | QuantizeProgress
     | Quantized
     | Failed

@@ -2,9 +2,9 @@
 
 from .events import Event, Failed, ModelReady
 from .process import ENGINE_REMEDIES, ChildProcess
-from .requests import Request, ScoreRequest
+from .requests import MeasureRequest, Request, ScoreRequest
 from .text import well_formed
-from .wire import Cancel, Generate, OpenLlama, OpenScript, Probabilities, Score, Tokenize
+from .wire import Cancel, Generate, Measure, OpenLlama, OpenScript, Probabilities, Score, Tokenize
 
 
 class EngineHost:
@@ -55,6 +55,10 @@ class EngineHost:
     def score(self, request: ScoreRequest) -> None:
         """See ``Backend``."""
         self._child.send(Score(request))
+
+    def measure(self, request: MeasureRequest) -> None:
+        """See ``Backend``."""
+        self._child.send(Measure(request))
 
     def cancel(self) -> None:
         """See ``Backend``."""

@@ -27,7 +27,8 @@ _LOG_TAIL_LINES = 12
 _EXIT_DEADLINE = 1.5
 _RESEND_SECONDS = 0.02
 
-_ENDED_BY_OTHERS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+_WITHOUT_LAST_WORDS = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGBUS})
+"""Of these a process knows nothing beforehand; what stands in its log is no reason."""
 ENGINE_REMEDIES: Mapping[int, str] = {
     signal.SIGKILL: "The system may have run out of memory: try a smaller model or a smaller -c.",
     signal.SIGILL: "llama.cpp was built for another processor: reinstall llama-cpp-python on this machine.",
@@ -160,8 +161,7 @@ class ChildProcess:
             self._process.kill()
             code = self._process.wait()
         what, remedy = describe_exit(code, self._who, self._remedies)
-        # Whom another process ends has no last words; what stands in the log is no reason.
-        reason = "" if -code in _ENDED_BY_OTHERS else self.log_tail()
+        reason = "" if -code in _WITHOUT_LAST_WORDS else self.log_tail()
         return Failed(t=time.perf_counter_ns(), stage=stage, what=what, reason=reason, remedy=remedy)
 
     def _write_unsent(self) -> None:

@@ -108,6 +108,13 @@ class Quantizer:
 
     def _in_words(self, error: OSError) -> EngineError:
         reason = error.strerror or str(error)
+        source = Path(os.fsdecode(self._opening.path)).absolute()
+        if error.filename is not None and Path(os.fsdecode(error.filename)).absolute().parent == source.parent:
+            return EngineError(
+                f"{self._opening.name} can no longer be read.",
+                f"{reason}: {error.filename}.",
+                "Try again when the file is there and complete.",
+            )
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return EngineError(
                 f"There is no room for {self._opening.name} in {self._opening.quantization}.", f"{reason}.", _FREE_SOME

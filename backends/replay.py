@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from .events import Event, Failed
-from .requests import Request, ScoreRequest
+from .requests import MeasureRequest, Request, ScoreRequest
 
 END = 1 << 62
 """A position that lies behind every recording."""
@@ -164,6 +164,10 @@ class ReplayBackend:
     def score(self, request: ScoreRequest) -> None:
         """Refuse in words."""
         self._refuse("This is a recording: it scores no text.")
+
+    def measure(self, request: MeasureRequest) -> None:
+        """Refuse in words."""
+        self._refuse("This is a recording: it measures nothing.")
 
     def cancel(self) -> None:
         """Nothing runs."""

@@ -85,6 +85,21 @@ class ScoreRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Position in the whole text of the first of ``tokens``: a text longer than the context is scored in chunks."""
 
 
+class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A measurement as ``llama-bench`` makes it: random tokens in an empty KV cache, and no text.
+
+    ``depth`` tokens are computed first and not timed; then ``prompt`` tokens in batches and ``generate`` one by one.
+    """
+
+    prompt: int = 0
+    generate: int = 0
+    depth: int = 0
+    sampling: Sampling | None = None
+    """How tokens are drawn from the logits; ``None``: none is drawn, and random ones are decoded."""
+    pause_ms: int = 0
+    """Waited before anything is computed."""
+
+
 class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How a model is loaded and run; fixed for the life of an engine."""
 

@@ -4,8 +4,10 @@ Model output, GGUF metadata, file names and native messages all pass through ``v
 """
 
 import codecs
+import re
+from collections.abc import Iterable
 
-from .events import Finished, Token
+from .events import Event, Finished, Token
 
 _REPLACEMENT = "\ufffd"
 
@@ -21,6 +23,9 @@ def _control_pictures() -> dict[int, str]:
     table.update(dict.fromkeys(range(55296, 57344), _REPLACEMENT))
     return table
 
+
+_MARKUP = re.compile(r"[\\`*\[\]<>|&~]|(?<![^\W_])_|_(?![^\W_])")
+"""What would be markup in a line of Markdown; an underscore within a word is none."""
 
 _PICTURES = _control_pictures()
 _PICTURES_KEEPING_LINES = {code: sign for code, sign in _PICTURES.items() if code not in (0x09, 0x0A)}
@@ -41,6 +46,11 @@ def well_formed(text: str) -> str:
     Such text comes from terminals and file names whose bytes are not UTF-8; neither JSON nor a tokenizer takes it.
     """
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def markdown(text: str) -> str:
+    """Return ``text`` as Markdown that shows it, in a cell of a table too; for text without line breaks."""
+    return _MARKUP.sub(r"\\\g<0>", text)
 
 
 class TextStream:
@@ -91,3 +101,15 @@ class TextStream:
         while self._pending and not self._pending[0][1]:
             self._pending.pop(0)
         return fragments
+
+
+def answer_text(events: Iterable[Event]) -> str:
+    """Return the text of one generation, as far as its events go."""
+    stream = TextStream()
+    parts: list[tuple[int, str]] = []
+    for event in events:
+        if isinstance(event, Token):
+            parts += stream.feed(event)
+        elif isinstance(event, Finished):
+            parts += stream.finish(event)
+    return "".join(text for _, text in [*parts, *stream.flush()])

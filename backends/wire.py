@@ -3,7 +3,7 @@
 import msgspec
 
 from .events import Event
-from .requests import EngineSettings, Request, ScoreRequest
+from .requests import EngineSettings, MeasureRequest, Request, ScoreRequest
 
 
 class OpenLlama(msgspec.Struct, frozen=True, tag_field="command", tag="open_llama"):
@@ -63,6 +63,12 @@ class Score(msgspec.Struct, frozen=True, tag_field="command", tag="score"):
     request: ScoreRequest
 
 
+class Measure(msgspec.Struct, frozen=True, tag_field="command", tag="measure"):
+    """Compute and time random tokens, after the requests before it."""
+
+    request: MeasureRequest
+
+
 class Cancel(msgspec.Struct, frozen=True, tag_field="command", tag="cancel"):
     """Cancel all requests sent so far."""
 
@@ -73,7 +79,7 @@ class Probabilities(msgspec.Struct, frozen=True, tag_field="command", tag="proba
     on: bool
 
 
-Command = OpenLlama | OpenScript | OpenQuantizer | Generate | Tokenize | Score | Cancel | Probabilities
+Command = OpenLlama | OpenScript | OpenQuantizer | Generate | Tokenize | Score | Measure | Cancel | Probabilities
 
 _encoder = msgspec.json.Encoder()
 

@@ -5,7 +5,18 @@ from collections.abc import Callable
 
 import click
 
-from . import THREADS, engine_speed, foresight, lanes, race_cost, recording, replaying, screen_cost, token_facts
+from . import (
+    THREADS,
+    engine_speed,
+    foresight,
+    lanes,
+    race_cost,
+    recording,
+    replaying,
+    scoring,
+    screen_cost,
+    token_facts,
+)
 from .figures import Figure, table
 
 BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
@@ -15,6 +26,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "prefill": foresight.prefill_foreseen,
     "floor": foresight.floor,
     "probabilities": token_facts.cost_of_probabilities,
+    "scoring": scoring.against_prefill,
     "disturbance": token_facts.naming_disturbances,
     "recording": recording.against_none,
     "replay": replaying.replaying,
@@ -24,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "start": screen_cost.starting,
     "flood": screen_cost.flood,
     "lane": lanes.lane_against_alone,
+    "self": lanes.lane_against_itself,
     "race": race_cost.race,
 }
 

@@ -1,9 +1,10 @@
-"""A lane of a comparison beside the same run alone, on four quantizations of the demo model."""
+"""A lane of a comparison beside the same run alone, and beside itself, on quantizations of the demo model."""
 
 import os
 import select
 import statistics
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from decodescope.backends.contract import Backend
@@ -12,6 +13,7 @@ from decodescope.backends.launch import launch
 from decodescope.backends.quantizing import start_quantizing
 from decodescope.backends.requests import EngineSettings, Request, Sampling
 from decodescope.comparison.plan import ComparisonPlan, LanePlan
+from decodescope.comparison.results import results
 from decodescope.comparison.runner import Comparison, Stage
 from decodescope.models.demo import demo_path
 from decodescope.models.facts import ModelFile, read_model
@@ -23,6 +25,7 @@ from .figures import Figure
 TYPES = ("Q8_0", "Q4_0", "Q2_K")
 TOKENS = 128
 PAIRS = 6
+SELF_COMPARISONS, SELF_ROUNDS, SELF_TOKENS = 20, 5, 24
 SETTINGS = EngineSettings(threads=THREADS, context=2048)
 
 
@@ -80,14 +83,46 @@ def decode_alone(model: ModelFile) -> float:
         backend.close()
 
 
+def lane_against_itself() -> list[Figure]:
+    """A model beside itself: what it scores, and how often chance alone makes one of the two the winner."""
+    comparison = compared(
+        [read_model(demo_path())] * 2, tokens=SELF_TOKENS, rounds=SELF_COMPARISONS * SELF_ROUNDS, quality=True
+    )
+    winners = 0
+    for number in range(SELF_COMPARISONS):
+        part = slice(number * SELF_ROUNDS, (number + 1) * SELF_ROUNDS)
+        winners += (
+            results([replace(lane, rounds=lane.rounds[part]) for lane in comparison.lanes], together=False).winner
+            is not None
+        )
+    found = comparison.results.rows[1]
+    if found.mean_kld is None or found.same_top is None:
+        raise RuntimeError(f"nothing was scored: {found.scores_note}")
+    kld, same = found.mean_kld.value, found.same_top.value
+    rounds = f"{SELF_COMPARISONS} of {SELF_ROUNDS} rounds of {SELF_TOKENS} tokens"
+    return [
+        Figure("a lane compared with itself: Mean KLD", f"{kld:.2g}", "< 1e-6", abs(kld) < 1e-6),
+        Figure("a lane compared with itself: same top", f"{same:.1%}", "100 %", same == 1),
+        Figure("a lane compared with itself: winners named", f"{winners}", "≤ 1 of 20", winners <= 1, rounds),
+    ]
+
+
 def decode_compared(models: list[ModelFile]) -> list[float]:
     """The same of each lane of a comparison: its second round, looked at once per frame as the screen does."""
+    comparison = compared(models, tokens=TOKENS, rounds=2, quality=False)
+    if comparison.in_turn:
+        raise RuntimeError("there is not enough memory for four lanes")
+    return [decode_ns(lane.rounds[1].events) for lane in comparison.lanes]
+
+
+def compared(models: list[ModelFile], *, tokens: int, rounds: int, quality: bool) -> Comparison:
+    """Return a comparison that is over, one lane at a time, its engines closed."""
     plan = ComparisonPlan(
         lanes=tuple(LanePlan(str(number), model) for number, model in enumerate(models)),
         settings=SETTINGS,
-        request=Request(prompt=PROMPT, max_tokens=TOKENS, sampling=Sampling(temp=0, ignore_eos=True, seed=1)),
-        rounds=2,
-        quality=False,
+        request=Request(prompt=PROMPT, max_tokens=tokens, sampling=Sampling(temp=0, ignore_eos=True, seed=1)),
+        rounds=rounds,
+        quality=quality,
     )
     comparison = Comparison(plan)
     try:
@@ -96,8 +131,6 @@ def decode_compared(models: list[ModelFile]) -> list[float]:
             time.sleep(FRAME_SECONDS)
             select.select(list(comparison.filenos()), [], [], 60)
             comparison.receive()
-        if comparison.in_turn:
-            raise RuntimeError("there is not enough memory for four lanes")
-        return [decode_ns(lane.rounds[1].events) for lane in comparison.lanes]
     finally:
         comparison.close()
+    return comparison

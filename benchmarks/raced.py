@@ -35,6 +35,7 @@ class Recorded:
 
     def __init__(self, plan: ComparisonPlan, tokens: int, rate: float) -> None:
         from decodescope.comparison.lane import Lane, LanePhase
+        from decodescope.comparison.runner import Stage
 
         self.plan = plan
         self.stage = Stage.DONE
@@ -105,6 +106,7 @@ class Marking:
         self.marks: list[tuple[int, float]] = []
 
     def __call__(self) -> int:
+        """Return ns."""
         now = time.perf_counter_ns()
         if not self.marks or now - self.marks[-1][0] >= SECOND:
             cpu = self._process.cpu_times()

@@ -4,14 +4,14 @@ import json
 from enum import Enum, auto
 from typing import Any
 
-from ..backends.events import Finished, Token
-from ..backends.text import TextStream
+from ..backends.text import answer_text
 from ..comparison.export import as_json
 from ..comparison.formats import as_csv, as_markdown
-from ..comparison.lane import Lane, Round
+from ..comparison.lane import Lane
 from ..comparison.results import Results
 from ..comparison.runner import Comparison
 from ..comparison.table import as_rows, columns
+from ..metrics.summary import failure
 from .columns import table
 from .comparison_plan import Asked
 from .options import valid_text
@@ -87,17 +87,6 @@ def _of_lane(lane: Lane) -> dict[str, Any]:
         "made": None
         if made is None
         else {"from": made.source_quantization, "reused": made.reused, "fallbacks": list(made.fallbacks)},
-        "error": None if failed is None else {"what": failed.what, "reason": failed.reason, "remedy": failed.remedy},
-        "answers": [_answer(one) for one in lane.rounds],
+        "error": None if failed is None else failure(failed),
+        "answers": [answer_text(one.events) for one in lane.rounds],
     }
-
-
-def _answer(one: Round) -> str:
-    stream = TextStream()
-    parts: list[tuple[int, str]] = []
-    for event in one.events:
-        if isinstance(event, Token):
-            parts += stream.feed(event)
-        elif isinstance(event, Finished):
-            parts += stream.finish(event)
-    return "".join(text for _, text in [*parts, *stream.flush()])

@@ -8,6 +8,8 @@ from ..backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
@@ -70,7 +72,7 @@ class ComparisonProgress:
                     self.say(f"{lane.plan.label}: {event.text}")
             case Failed():
                 self.say(failure_text(f"{lane.plan.label}: {event.what}", event.reason, event.remedy))
-            case RequestTaken() | PromptReady() | Tokenized():
+            case RequestTaken() | PromptReady() | Tokenized() | MeasuredWith() | Measured():
                 pass
             case _:
                 assert_never(event)

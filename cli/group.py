@@ -24,6 +24,12 @@ def _scope() -> click.Command:
     return scope_command
 
 
+def _bench() -> click.Command:
+    from .commands.bench import bench_command
+
+    return bench_command
+
+
 def _run() -> click.Command:
     from .commands.run import run_command
 
@@ -60,10 +66,18 @@ def _doctor() -> click.Command:
     return doctor_command
 
 
+def _export() -> click.Command:
+    from .commands.export import export_command
+
+    return export_command
+
+
 _COMMANDS: dict[str, Callable[[], click.Command]] = {
+    "bench": _bench,
     "compare": _compare,
     "config": _config,
     "doctor": _doctor,
+    "export": _export,
     "models": _models,
     "replay": _replay,
     "run": _run,

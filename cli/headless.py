@@ -11,6 +11,8 @@ from ..backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
@@ -181,8 +183,8 @@ class _Generation:
                 self._done = True
             case LoadProgress() | PromptReady() | PrefillProgress() | Token():
                 pass
-            case Tokenized() | Scored() | QuantizeProgress() | Quantized():
-                pass  # of a comparison
+            case Tokenized() | Scored() | QuantizeProgress() | Quantized() | MeasuredWith() | Measured():
+                pass  # of a comparison or a measurement
             case _:
                 assert_never(event)
 

@@ -40,7 +40,8 @@ def check_number(models: Sequence[str], quants: Sequence[str]) -> None:
 def lanes(models: Sequence[str], quants: Sequence[str]) -> tuple[LanePlan, ...]:
     """Return the lanes: every model in the order given, and each in every type of ``quants`` if there are any.
 
-    A model that is of a type already is taken as it is; what cannot be used has a lane that says why. Raises
+    A model that is of a type already is taken as it is; what cannot be used has a lane behind them that
+    says why. Raises
     click.UsageError for a script that was to be quantized.
     """
     plans: list[tuple[str, str, Source | Unusable, str | None]] = []
@@ -53,6 +54,8 @@ def lanes(models: Sequence[str], quants: Sequence[str]) -> tuple[LanePlan, ...]:
         for kind in quants or (own,):
             same = not quants or kind.upper() == own.upper()
             plans.append((name, kind, source, None if same or isinstance(source, Unusable) else kind))
+    # What can be used comes first: the first lane is the reference.
+    plans.sort(key=lambda plan: isinstance(plan[2], Unusable))
     called = labels([(name, kind) for name, kind, _, _ in plans])
     return tuple(LanePlan(label, source, make) for label, (_, _, source, make) in zip(called, plans, strict=True))
 

@@ -10,7 +10,7 @@ from ..backends.events import Event, Failed, Finished, ModelReady, RequestTaken,
 from ..backends.text import TextStream
 from ..backends.wire import encode
 from ..metrics.run import Run
-from ..metrics.summary import summarize
+from ..metrics.summary import failure, summarize
 from .options import GenerationOptions
 from .report import summary_line
 from .streams import Data, Messages
@@ -110,9 +110,7 @@ class JsonOutput:
         summary = summarize(run, outcome.model, options.described())
         summary["finish_reason"] = outcome.finish_reason
         failed = outcome.failed
-        summary["error"] = (
-            None if failed is None else {"what": failed.what, "reason": failed.reason, "remedy": failed.remedy}
-        )
+        summary["error"] = None if failed is None else failure(failed)
         summary["text"] = "".join(self._text)
         return summary
 

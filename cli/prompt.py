@@ -49,23 +49,23 @@ def read_prompt(argument: str | None, option: str | None, file: str | None, mess
 
 def read_text(name: str, messages: Messages) -> str:
     """Return the text of a file. Raises click.UsageError when it cannot be read, is too long or is empty."""
-    text = _text(_read_file(name, messages), name, messages)
+    text = _text(_read_file(name, messages, "The text"), name, messages)
     if not text.strip():
         raise click.UsageError(f"The file {name} is empty.")
     return text
 
 
-def _read_file(name: str, messages: Messages) -> bytes:
+def _read_file(name: str, messages: Messages, what: str = "The prompt file") -> bytes:
     """Read a file, or a pipe such as a shell's ``<(command)``."""
     try:
         mode = os.stat(name).st_mode
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise click.UsageError(f"The prompt file {name} is a device, not a file.")
+            raise click.UsageError(f"{what} {name} is a device, not a file.")
         with _said_wait(name, messages), open(name, "rb") as file:
-            return _read(file, f"The prompt file {name}")
+            return _read(file, f"{what} {name}")
     except (OSError, ValueError) as error:  # ValueError: a null character in the name
         reason = error.strerror if isinstance(error, OSError) else None
-        raise click.UsageError(f"The prompt file {name} cannot be read: {reason or error}.") from error
+        raise click.UsageError(f"{what} {name} cannot be read: {reason or error}.") from error
 
 
 def _piped_stdin() -> BinaryIO | None:

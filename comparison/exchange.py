@@ -41,6 +41,11 @@ class ExchangeFile:
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         self._name: str | None = name
         self.path = os.fsencode(name)
+        try:
+            _reserve(self._descriptor, needed)
+        except OSError as error:
+            self.close()
+            raise NoRoomError(f"{folder} has no room for {size(needed)}: {error.strerror}") from error
 
     def close(self) -> None:
         """Remove the file. Harmless when repeated."""
@@ -65,6 +70,12 @@ def remove_leftovers(folder: Path) -> None:
             continue
         finally:
             os.close(descriptor)
+
+
+def _reserve(descriptor: int, needed: int) -> None:
+    """Take the room now, so that a full disk or a quota is known before the text is scored."""
+    if needed and hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, needed)
 
 
 def _folders(spooled: bool) -> Iterator[str]:

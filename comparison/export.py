@@ -29,6 +29,8 @@ def _lane(row: LaneResult) -> dict[str, Any]:
         "bytes": row.bytes,
         "load_ms": as_ms(row.load_ns),
         "unranked": row.unranked or None,
+        "failure": row.failure or None,
+        "fallbacks": row.fallbacks or None,
         "rounds": row.rounds,
         "disturbed_rounds": row.disturbed_rounds,
         "ttft_ms": _times(row.ttft_ns),

@@ -26,6 +26,13 @@ class Ratio:
     high: float | None
 
     @property
+    def inverse(self) -> "Ratio":
+        """The reference over this lane."""
+        return Ratio(
+            1 / self.value, None if self.high is None else 1 / self.high, None if self.low is None else 1 / self.low
+        )
+
+    @property
     def shown(self) -> bool:
         """Whether the interval excludes 1: a difference is shown."""
         return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
@@ -86,6 +93,10 @@ class LaneResult:
     characters_ratio: Ratio | None
     unranked: str
     """Why this lane is not ranked, in a few words; empty when it is."""
+    failure: str
+    """Why it failed, in a sentence; empty when it did not."""
+    fallbacks: str
+    """What of it is of another type than asked for, in words; empty when nothing is, or nothing is known of it."""
     disturbed_rounds: int
     rounds: int
     """How many rounds count."""

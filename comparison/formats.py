@@ -2,25 +2,22 @@
 
 import csv
 import io
-import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..backends.text import markdown
 from .export import as_json
 from .figures import Results
 from .table import as_rows, columns
-
-_MARKUP = re.compile(r"[\\`*\[\]<>|]|(?<![^\W_])_|_(?![^\W_])")
-"""What would be markup in a cell; an underscore within a word is none."""
 
 
 def as_markdown(results: Results, *, quality: bool = True) -> str:
     """Return the wide table, the verdict and the notes in Markdown; names in them are no markup."""
     shown = columns(results, wide=True, quality=quality)
-    heading, *rows = ([_escaped(cell) for cell in row] for row in as_rows(results, shown, full=True))
+    heading, *rows = ([markdown(cell) for cell in row] for row in as_rows(results, shown, full=True))
     rule = ["---:" if column.right else ":---" for column in shown]
     lines = [f"| {' | '.join(row)} |" for row in (heading, rule, *rows)]
-    said = [_escaped(results.verdict), "", *(f"- {_escaped(note)}" for note in results.notes)]
+    said = [markdown(results.verdict), "", *(f"- {markdown(note)}" for note in results.notes)]
     return "\n".join([*lines, "", *said]).rstrip() + "\n"
 
 
@@ -47,7 +44,3 @@ def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         else:
             flat[before + name] = "" if value is None else str(value).lower() if isinstance(value, bool) else value
     return flat
-
-
-def _escaped(text: str) -> str:
-    return _MARKUP.sub(r"\\\g<0>", text)

@@ -8,6 +8,8 @@ from ..backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
@@ -49,7 +51,7 @@ def take_in(lane: Lane, event: Event, number: int, *, running: bool) -> None:
         case Scored():
             if lane.scores is not None:
                 lane.scores.apply(event)
-        case Tokenized():
+        case Tokenized() | MeasuredWith() | Measured():
             pass
         case _:
             assert_never(event)

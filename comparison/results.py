@@ -14,7 +14,7 @@ from .figures import LaneResult, Ratio, Results, RoundFigures, Spread
 from .lane import Lane, LanePhase
 from .ratios import RoundRates, ratio, standing
 from .rounds import counting, round_figures, why_none_counts
-from .verdict import notes, verdict
+from .verdict import failure, notes, verdict
 
 __all__ = ["LaneResult", "Ratio", "Results", "RoundFigures", "Spread", "results"]
 
@@ -31,7 +31,8 @@ def results(lanes: Sequence[Lane], *, together: bool) -> Results:
     Which rounds count is said in ``round_figures``. The first of ``lanes`` is the reference.
     """
     rounds = [round_figures(lane) for lane in lanes]
-    same_tokens = len({_prompt(lane) for lane in lanes} - {None}) < 2
+    taking_part = [lane for lane in lanes if lane.failed is None]
+    same_tokens = len({_prompt(lane) for lane in taking_part} - {None}) < 2
     rates = {
         name: [_rates(of_lane, figure) for of_lane in rounds]
         for name, figure in (
@@ -86,6 +87,8 @@ def _row(
         prefill_ratio=ratios["prefill"],
         characters_ratio=ratios["characters"],
         unranked=unranked,
+        failure="" if lane.failed is None else failure(lane.failed),
+        fallbacks="" if lane.made is None else "; ".join(lane.made.fallbacks),
         disturbed_rounds=sum(one.disturbed for one in counted),
         rounds=len(counted),
         mean_kld=mean_kld,
@@ -179,6 +182,8 @@ def _quantization(lane: Lane) -> str:
 
 
 def _requantized_from(lane: Lane) -> str:
+    if lane.model is not None and lane.model.requantized_from:
+        return lane.model.requantized_from
     source = "" if lane.made is None else lane.made.source_quantization
     return "" if source in _NOT_QUANTIZED else source
 

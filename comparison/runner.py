@@ -74,7 +74,10 @@ class Comparison:
     @property
     def results(self) -> Results:
         """The figures so far."""
-        return results(self.lanes, together=self.plan.together)
+        found = results(self.lanes, together=self.plan.together)
+        if self.stage is not Stage.CANCELLED:
+            return found
+        return replace(found, notes=(f"Cancelled in round {self.round} of {self.rounds}.", *found.notes))
 
     def start(self) -> list[tuple[int, Event]]:
         """Begin; returns what is known at once, such as a lane that cannot be launched."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from ..backends.events import Failed
 from ..backends.text import visible
 from ..metrics import numbers
 from .figures import LaneResult, Ratio
@@ -24,8 +25,8 @@ def verdict(rows: Sequence[LaneResult], standing: Standing | None, *, same_token
         return f"{leader} and {names[closest]} have no round in common, so that they cannot be compared."
     if found.low is None:
         return (
-            f"One round only: {leader} wrote {_ratios(standing, names, measure)};"
-            " whether that is more than chance takes more rounds to tell (--rounds 5)."
+            f"One round so far: {leader} wrote {_ratios(standing, names, measure)}, which may be chance;"
+            " three rounds or more tell."
         )
     if standing.shown:
         lead = (
@@ -38,7 +39,7 @@ def verdict(rows: Sequence[LaneResult], standing: Standing | None, *, same_token
 
 
 def _below_two(rows: Sequence[LaneResult], ranked: Sequence[LaneResult], names: Mapping[int, str]) -> str:
-    if all(row.unranked == "no figures yet" for row in rows if row not in ranked):
+    if any(row.unranked == "no figures yet" for row in rows):
         return "No round of two lanes is over yet."
     if not ranked:
         reasons = ", ".join(f"{names[row.number]} ({row.unranked})" for row in rows)
@@ -76,17 +77,20 @@ def _not_told_apart(standing: Standing, names: Mapping[int, str], measure: str) 
     alike = [(names[number], found) for number, found in standing.ahead_of if not is_faster(found)]
     slower = [names[number] for number, found in standing.ahead_of if is_faster(found)]
     closest, found = alike[0]
-    figures = f"{_with_interval(found)}{_interval(found)}"
-    if found is not None and found.shown and found.value < LEAST_RATIO:
-        text = f"No difference to speak of between {leader} and {closest}: {figures}"
+    pair = (leader, closest)
+    if standing.leader == 0 and found is not None:
+        # As in the table: the reference is what others are measured by.
+        pair, found = (closest, leader), found.inverse
+    figures = f"{pair[0]} writes {_with_interval(found)} {measure} {pair[1]}{_interval(found)}"
+    if found is not None and found.shown and 1 / LEAST_RATIO < found.value < LEAST_RATIO:
+        text = f"No difference to speak of: {figures}"
     elif len(alike) == 1:
-        text = f"No difference shown between {leader} and {closest}: {figures}"
+        text = f"No difference shown: {figures}"
     else:
-        text = f"No difference shown between {_listed([leader, *(name for name, _ in alike)])}"
-        text += f": {leader} against {closest} {figures}"
+        text = f"No difference shown between {_listed([leader, *(name for name, _ in alike)])}: {figures}"
     if slower:
         text += f"; shown to be slower than {leader}: {_listed(slower)}"
-    return text + ("" if measure == "as fast as" else ", in characters per second") + "."
+    return text + "."
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -96,7 +100,7 @@ def _listed(names: Sequence[str]) -> str:
 def notes(lanes: Sequence[Lane], rows: Sequence[LaneResult], *, together: bool, same_tokens: bool) -> tuple[str, ...]:
     """Return what has to be known with the figures, the gravest first; names are safe to draw."""
     said: list[str] = []
-    said += [_failure(lane) for lane in lanes if lane.failed is not None]
+    said += [_failure(row) for row in rows if row.failure]
     if lanes and lanes[0].failed is not None:
         said.append(f"The reference, {visible(lanes[0].plan.label)}, failed: there are no ratios to it.")
     if together and len(lanes) > 1:
@@ -108,25 +112,21 @@ def notes(lanes: Sequence[Lane], rows: Sequence[LaneResult], *, together: bool, 
         )
     said += [line for row in rows for line in _of_rounds(row)]
     said += _settings(lanes)
-    said += [
-        f"{visible(row.label)} was requantized from {visible(row.requantized_from)}: its quality is not that of a"
-        " quantization of the original weights."
-        for row in rows
-        if row.requantized_from
-    ]
-    said += [
-        f"{visible(lane.plan.label)} has {visible('; '.join(lane.made.fallbacks))}."
-        for lane in lanes
-        if lane.made is not None and lane.made.fallbacks
-    ]
+    said += _requantized(rows)
+    said += [visible(f"{row.label} has {row.fallbacks}.") for row in rows if row.fallbacks]
     said += [f"{visible(row.label)}: {visible(row.scores_note)}" for row in rows if row.scores_note]
     return tuple(said)
 
 
-def _failure(lane: Lane) -> str:
-    assert lane.failed is not None
-    reason = lane.failed.reason.strip().splitlines()
-    return visible(" ".join([f"{lane.plan.label}: {lane.failed.what}", *reason[-1:]]))
+def failure(failed: Failed) -> str:
+    """Return what failed and the last line of its reason, in one line."""
+    return " ".join([failed.what, *failed.reason.strip().splitlines()[-1:]])
+
+
+def _failure(row: LaneResult) -> str:
+    # What failed is often named in the sentence already.
+    named = row.failure.startswith(row.label)
+    return visible(row.failure if named else f"{row.label}: {row.failure}")
 
 
 def _of_rounds(row: LaneResult) -> list[str]:
@@ -162,3 +162,15 @@ def _settings(lanes: Sequence[Lane]) -> list[str]:
             each = ", ".join(f"{label} {value}" for (label, _), value in zip(models, values, strict=True))
             said.append(visible(f"The lanes differ in their {what}: {each}."))
     return said
+
+
+def _requantized(rows: Sequence[LaneResult]) -> list[str]:
+    by_source: dict[str, list[str]] = {}
+    for row in rows:
+        if row.requantized_from:
+            by_source.setdefault(row.requantized_from, []).append(visible(row.label))
+    return [
+        f"{_listed(labels)} {'was' if len(labels) == 1 else 'were'} requantized from {visible(source)}:"
+        f" {'its' if len(labels) == 1 else 'their'} quality is not that of a quantization of the original weights."
+        for source, labels in by_source.items()
+    ]

@@ -54,6 +54,22 @@ def ratio_interval(first: Sequence[float], second: Sequence[float]) -> Interval 
     return Interval(math.exp(mean), math.exp(mean - half), math.exp(mean + half))
 
 
+def independent_ratio_interval(first: Sequence[float], second: Sequence[float]) -> Interval | None:
+    """Return ``first`` / ``second`` where each was measured by itself; all are above 0, shapes (n,) and (m,).
+
+    ``value`` is the ratio of the geometric means; ``low`` and ``high`` are that times and over exp(q × e), with
+    e = √(s² / n + t² / m) Welch's standard error from the standard deviations s and t of the logarithms, and q the 95th
+    percentile of the studentized bootstrap difference's absolute value. Deterministic. ``None`` below two on a side.
+    """
+    sides = [np.log(np.asarray(side, dtype=np.float64)) for side in (first, second)]
+    if min(len(side) for side in sides) < 2:
+        return None
+    difference = float(sides[0].mean() - sides[1].mean())
+    error = math.sqrt(sum(float(side.var(ddof=1)) / len(side) for side in sides))
+    half = 0.0 if error < _LEAST_SPREAD else _independent_quantile(sides) * error
+    return Interval(math.exp(difference), math.exp(difference - half), math.exp(difference + half))
+
+
 def geometric_mean(first: Sequence[float], second: Sequence[float]) -> float:
     """Return the geometric mean of the ratios ``first`` / ``second`` (shape (n,) each, n at least 1, all above 0)."""
     return math.exp(math.fsum(math.log(a / b) for a, b in zip(first, second, strict=True)) / len(first))
@@ -67,10 +83,24 @@ def _quantile(residuals: FloatArray) -> float:
     return float(np.quantile(np.abs(samples.mean(axis=1)) / errors, CONFIDENCE))
 
 
+def _independent_quantile(sides: Sequence[FloatArray]) -> float:
+    """95th percentile of |difference of means| / its standard error over smoothed resamples of both sides."""
+    means, variances = np.zeros(2 * _RESAMPLES), np.zeros(2 * _RESAMPLES)
+    for number, side in enumerate(sides):
+        picks, kernels = _draws(len(side), number)
+        samples = (side - side.mean())[picks] + kernels * side.std(ddof=1)
+        means += samples.mean(axis=1) * (1 if number == 0 else -1)
+        variances += samples.var(axis=1, ddof=1) / len(side)
+    return float(np.quantile(np.abs(means) / np.sqrt(variances), CONFIDENCE))
+
+
 @cache
-def _draws(count: int) -> tuple[npt.NDArray[np.int64], FloatArray]:
-    """Which rounds each resample takes and what the kernel adds to each, shape (2 × resamples, count) both."""
-    generator = np.random.default_rng([_SEED, count])
+def _draws(count: int, side: int = 0) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    """Which rounds each resample takes and what the kernel adds to each, shape (2 × resamples, count) both.
+
+    ``side``: others for what is measured apart.
+    """
+    generator = np.random.default_rng([_SEED, count, side] if side else [_SEED, count])
     shape = (_RESAMPLES, count)
     picks = generator.integers(0, count, shape)
     kernels = _KERNEL * count**-0.2 * generator.standard_normal(shape)

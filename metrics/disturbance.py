@@ -65,6 +65,11 @@ class Spent(msgspec.Struct, frozen=True, kw_only=True):
             facts=token.scheduling or _NO_FACTS,
         )
 
+    @classmethod
+    def measured(cls, gap: int, decode: int, sample: int, facts: Scheduling | None) -> "Spent":
+        """Return the same of a token of a measurement, which has no probabilities."""
+        return cls(gap=gap, decode=decode, sample=sample, probability=None, facts=facts or _NO_FACTS)
+
     @property
     def rest(self) -> int:
         """Time outside decode, sampling and probability facts."""

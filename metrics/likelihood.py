@@ -3,14 +3,37 @@
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from ..backends.token_facts import Alternative, Probability
-from .series import Column, Float32Array, Int32Array, Series
+from .series import Column, Float32Array, Int32Array, Series, UInt8Array
 
 TOP = 5
 """Alternatives kept per token."""
 
+UNLIKELY = (0.2, 0.05, 0.01)
+"""A token below each of these probabilities is of degree 1, 2, 3."""
+
+UNSURE = (4.0, 5.0, 6.0)
+"""Bits; from each of these on a token is of degree 1, 2, 3. 4 bits: as unsure as between 16 equally likely tokens."""
+
 _NONE = -1
+
+
+def unlikely(logprobs: npt.ArrayLike) -> UInt8Array:
+    """Return the degree of each token by its natural ``logprobs``, shape (n,); 0 for NaN and for what is ordinary."""
+    with np.errstate(invalid="ignore"):
+        below = np.asarray(logprobs, np.float64)[:, None] < np.log(UNLIKELY)
+    degrees: UInt8Array = np.count_nonzero(below, axis=1).astype(np.uint8)
+    return degrees
+
+
+def unsure(entropies: npt.ArrayLike) -> UInt8Array:
+    """Return the degree of each token by its ``entropies`` in nats, shape (n,); 0 for NaN and for what is ordinary."""
+    with np.errstate(invalid="ignore"):
+        above = np.asarray(entropies, np.float64)[:, None] >= np.multiply(UNSURE, np.log(2))
+    degrees: UInt8Array = np.count_nonzero(above, axis=1).astype(np.uint8)
+    return degrees
 
 
 class Likelihood:

@@ -67,6 +67,8 @@ def interval(low: float | None, high: float | None) -> str:
 
 
 def _bare_ratio(value: float) -> str:
+    if 0 < value < 0.0995:
+        return f"{value:.2g}" if value >= 0.0001 else "< 0.0001"
     if value < 9.995:
         return f"{value:.2f}"
     return f"{value:.1f}" if value < 99.95 else f"{value:,.0f}"

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 Int64Array = npt.NDArray[np.int64]
 Int8Array = npt.NDArray[np.int8]
+UInt8Array = npt.NDArray[np.uint8]
 Int32Array = npt.NDArray[np.int32]
 Float64Array = npt.NDArray[np.float64]
 Float32Array = npt.NDArray[np.float32]

@@ -6,7 +6,7 @@ from the first to the last token, so ``predicted_per_second`` is (N − 1) / tha
 
 from typing import Any
 
-from ..backends.events import ModelReady
+from ..backends.events import Failed, ModelReady
 from .disturbance import Disturbance
 from .run import Run
 
@@ -62,12 +62,18 @@ def described(found: Disturbance) -> dict[str, Any]:
     }
 
 
+def failure(failed: Failed) -> dict[str, str]:
+    """Return a failure as plain JSON values."""
+    return {"what": failed.what, "reason": failed.reason, "remedy": failed.remedy}
+
+
 def _model_facts(model: ModelReady) -> dict[str, Any]:
     return {
         "name": model.name,
         "file": model.file,
         "architecture": model.architecture,
         "quantization": model.quantization,
+        "requantized_from": model.requantized_from or None,
         "bytes": model.bytes,
         "weight_bytes_per_token": model.weight_bytes_per_token,
         "kv_bytes_per_token": model.kv_bytes_per_token,

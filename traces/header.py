@@ -34,6 +34,8 @@ class LlamaBuild(msgspec.Struct, frozen=True, kw_only=True):
     version: str | None = None
     """llama.cpp's own version."""
     commit: str | None = None
+    number: int | None = None
+    """Of the build."""
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +85,7 @@ def new_header(
         decodescope=__version__,
         recorded=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
         text=text,
-        llama_cpp=_llama_build(),
+        llama_cpp=llama_build(),
         machine=_machine(),
         settings=settings,
     )
@@ -102,7 +104,8 @@ def _machine() -> Machine:
     )
 
 
-def _llama_build() -> LlamaBuild:
+def llama_build() -> LlamaBuild:
+    """Return what llama.cpp is installed, without loading it."""
     try:
         package = importlib.metadata.distribution(_LLAMA_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
@@ -113,8 +116,12 @@ def _llama_build() -> LlamaBuild:
             text = file.read(_BUILD_FILE_LIMIT)
     except OSError:  # a build of another kind
         return LlamaBuild(package=package.version)
+    number = _set(text, "LLAMA_BUILD_NUMBER")
     return LlamaBuild(
-        package=package.version, version=_set(text, "LLAMA_VERSION"), commit=_set(text, "LLAMA_BUILD_COMMIT")
+        package=package.version,
+        version=_set(text, "LLAMA_VERSION"),
+        commit=_set(text, "LLAMA_BUILD_COMMIT"),
+        number=int(number) if number is not None and number.isdecimal() else None,
     )
 
 

@@ -17,6 +17,8 @@ from ..backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
@@ -71,7 +73,7 @@ def event_without_text(event: Event) -> Event:
             )
         case Log():
             return replace(event, text=_pathless(event.text))
-        case LoadProgress() | PrefillProgress() | Finished() | QuantizeProgress():
+        case LoadProgress() | PrefillProgress() | Finished() | QuantizeProgress() | MeasuredWith() | Measured():
             return event
         case _:
             assert_never(event)

@@ -10,6 +10,8 @@ from ..backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
@@ -61,9 +63,11 @@ def plausible(event: Event) -> bool:
             return _count(event.held)
         case Scored():
             return _scored(event)
+        case Measured():
+            return _measured(event)
         case Quantized():
             return 0 <= event.bytes < _MOST
-        case Failed() | Log():
+        case Failed() | Log() | MeasuredWith():
             return True
         case _:
             assert_never(event)
@@ -131,4 +135,16 @@ def _scored(scored: Scored) -> bool:
         and all(1 <= rank <= _MOST_COUNT for rank in scored.ranks)
         and 0 <= scored.decode_ns < _MOST
         and 0 <= scored.compute_ns < _MOST
+    )
+
+
+def _measured(measured: Measured) -> bool:
+    count = len(measured.gaps)
+    prompt = measured.prompt_ns, measured.prompt_scheduling
+    return (
+        -_MOST < measured.started < _MOST
+        and len(measured.decode_ns) == len(measured.sample_ns) == len(measured.scheduling) == count
+        and all(0 <= number < _MOST for number in (*measured.gaps, *measured.decode_ns, *measured.sample_ns))
+        and (prompt[0] is None or 0 <= prompt[0] < _MOST)
+        and all(one is None or _scheduling(one) for one in (prompt[1], *measured.scheduling))
     )

@@ -27,6 +27,15 @@ def described(
         "flash_attn": settings.flash_attention,
         "cache_type_k": settings.cache_type_k,
         "cache_type_v": settings.cache_type_v,
+        **of_request(sampling, max_tokens, stop),
+        "system_prompt": system,
+        "raw": raw,
+    }
+
+
+def of_request(sampling: Sampling, max_tokens: int, stop: tuple[str, ...]) -> dict[str, Any]:
+    """Return what every request has of its own."""
+    return {
         "seed": sampling.seed,
         "temp": sampling.temp,
         "top_k": sampling.top_k,
@@ -37,6 +46,4 @@ def described(
         "ignore_eos": sampling.ignore_eos,
         "n_predict": max_tokens,
         "stop": list(stop),
-        "system_prompt": system,
-        "raw": raw,
     }

@@ -1,7 +1,6 @@
 """Writing a recording while it happens: whatever ends this process, what was received before is in the file."""
 
 import os
-import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ import msgspec
 from ..backends.events import Event
 from ..backends.wire import encode
 from .compression import packer_for
-from .errors import TraceError
+from .new_file import open_new
 from .no_text import event_without_text
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ class TraceWriter:
         """
         self.path = path
         self._packer = packer_for(path.name)
-        self._descriptor = _opened(path, overwrite=overwrite)
+        self._descriptor = open_new(path, overwrite=overwrite, refusal=f"Nothing can be recorded in {path}.")
 
     def begin(self, header: "Header") -> None:
         """Write the first line. Raises OSError."""
@@ -69,20 +68,3 @@ class TraceWriter:
 def encode_header(header: "Header") -> bytes:
     """Return the first line, newline included."""
     return msgspec.json.encode(header) + b"\n"
-
-
-def _opened(path: Path, *, overwrite: bool) -> int:
-    try:
-        try:
-            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
-        except FileExistsError:
-            found = path.stat()
-            if stat.S_ISREG(found.st_mode) and found.st_size and not overwrite:
-                raise TraceError(
-                    f"There is a file {path} already.", remedy="Name another one, or add --overwrite."
-                ) from None
-            return os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC)
-    except OSError as error:
-        raise TraceError(
-            f"Nothing can be recorded in {path}.", error.strerror or str(error), "Name another file."
-        ) from error

@@ -10,6 +10,8 @@ from ..backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
@@ -283,8 +285,8 @@ class Session:
                 self.phase = Phase.CANCELLED if event.reason == "cancelled" else Phase.DONE
             case Failed():
                 self._failed(event, changes)
-            case Tokenized() | Scored() | QuantizeProgress() | Quantized():
-                pass  # of a comparison; none of one conversation
+            case Tokenized() | Scored() | QuantizeProgress() | Quantized() | MeasuredWith() | Measured():
+                pass  # of a comparison or a measurement; none of one conversation
             case _:
                 assert_never(event)
 

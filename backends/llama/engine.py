@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import Control, EngineError, Report
 from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken, Tokenized
-from ..requests import Request, Sampling, ScoreRequest
+from ..requests import MeasureRequest, Request, Sampling, ScoreRequest
 from ..thinking import ThinkingTracker
 from ..token_facts import Probability
 from ..usage import ProcessUsage
@@ -25,6 +25,7 @@ from .vocabulary import Vocabulary
 from .warmup import warm_up
 
 if TYPE_CHECKING:
+    from .measuring import Meter
     from .probabilities import ProbabilityReader
     from .scoring import Scorer
 
@@ -42,6 +43,7 @@ class LlamaEngine:
         self._requests = 0
         self._probability_reader: ProbabilityReader | None = None
         self._scorer: Scorer | None = None
+        self._meter: Meter | None = None
 
     def load(self, report: Report) -> ModelReady:
         """See ``Engine``."""
@@ -170,6 +172,15 @@ class LlamaEngine:
         tokens = vocabulary.with_bos(vocabulary.tokenize(text, parse_special=False))
         bos = vocabulary.bos if vocabulary.adds_bos and vocabulary.bos >= 0 else None
         report(Tokenized(t=time.perf_counter_ns(), tokens=tuple(tokens), bos=bos))
+
+    def measure(self, request: MeasureRequest, control: Control, report: Report) -> None:
+        """See ``Engine``."""
+        if self._meter is None:
+            from .measuring import Meter, measured_with
+
+            self._meter = Meter(self._scheduler, self._memory, self._vocabulary, _SEQUENCE, self._context_tokens)
+            report(measured_with(self._context))
+        report(self._meter.measure(request, control, report))
 
     def _check_text(self, request: ScoreRequest) -> None:
         count = len(request.tokens)

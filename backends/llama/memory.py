@@ -48,9 +48,15 @@ class SequenceMemory:
         llama_cpp.llama_memory_seq_rm(self._memory, self._number, -1, -1)
         self._held = []
 
-    def settle(self, sequence: Sequence) -> None:
-        """Remember what the memory holds after ``sequence`` has ended."""
+    def settle(self, sequence: Sequence, *, exact: bool = True) -> None:
+        """Remember what the memory holds after ``sequence`` has ended.
+
+        ``exact``: its prompt was computed in the batches of a cold run.
+        """
         self._held = sequence.tokens[: sequence.computed]
+        if not exact:
+            self._cold_alike = 0
+            return
         if self._continues_cold:
             self._cold_alike = self._down(min(sequence.computed, sequence.prompt_length))
         self._cold_alike = min(self._cold_alike, sequence.computed)

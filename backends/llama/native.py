@@ -11,6 +11,7 @@ from .bindings import libggml, llama_cpp
 _LOG_DEBUG, _LOG_WARN, _LOG_ERROR, _LOG_CONTINUED = 1, 3, 4, 5  # enum ggml_log_level, ggml.h
 _KEPT_LINES = 12
 
+_CPU = "CPU"
 _GPU_TYPES = (1, 2)  # GGML_BACKEND_DEVICE_TYPE_GPU, _IGPU; ggml-backend.h
 _FULL_OFFLOAD = 999
 
@@ -77,6 +78,16 @@ def devices() -> list[Device]:
     get = libggml.ggml_backend_dev_get
     get.argtypes, get.restype = [ctypes.c_size_t], ctypes.c_void_p
     return [Device(get(index)) for index in range(count())]
+
+
+def backends() -> tuple[str, ...]:
+    """Return the names of what this build can compute with: the CPU's alone, or those of all others."""
+    count = libggml.ggml_backend_reg_count
+    count.restype = ctypes.c_size_t
+    get = libggml.ggml_backend_reg_get
+    get.argtypes, get.restype = [ctypes.c_size_t], ctypes.c_void_p
+    names = [_call("ggml_backend_reg_name", ctypes.c_char_p, get(index)).decode() for index in range(count())]
+    return tuple(name for name in names if name != _CPU) or (_CPU,)
 
 
 def gpu_layers(asked: int) -> int:

@@ -3,23 +3,30 @@
 import time
 from collections.abc import Callable
 from collections.abc import Sequence as Tokens
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
 from ..engine import EngineError
 from .bindings import llama_cpp
 from .progress import DecodeWatch
-from .sampling import Sampler
 
 _ABORTED = 2
 _NO_SLOT = 1
 
 
+class Drawing(Protocol):
+    """How a sequence goes on."""
+
+    def sample(self, context: Any, position: int) -> int:
+        """Return the next token, given the logits at a batch position."""
+        ...
+
+
 class Sequence:
     """One stream of tokens in the KV cache: what is known, how much of it is computed, and how it goes on."""
 
-    def __init__(self, number: int, prompt: Tokens[int], computed: int, sampler: Sampler | None) -> None:
+    def __init__(self, number: int, prompt: Tokens[int], computed: int, sampler: Drawing | None) -> None:
         """``computed``: how many leading tokens of ``prompt`` the memory holds already.
 
         Without a ``sampler`` all tokens are given, and there may be none left to compute.

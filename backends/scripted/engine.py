@@ -13,15 +13,17 @@ from ..events import (
     FinishReason,
     LoadProgress,
     Log,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
     RequestTaken,
     Token,
 )
-from ..requests import EngineSettings, Request, ScoreRequest
+from ..requests import EngineSettings, MeasureRequest, Request, ScoreRequest
 from ..stopping import StopStrings
 from .facts import ScriptedFacts
+from .measuring import ScriptedMeasurement
 from .script import Line, Script, probability, read_script
 
 _PROGRESS_STEPS = 32
@@ -110,6 +112,25 @@ class ScriptedEngine:
     def score(self, request: ScoreRequest, control: Control, report: Report) -> None:
         """See ``Engine``. A script has no model that could say how likely a text is."""
         raise EngineError("A script cannot score a text.", remedy="Compare models.")
+
+    def measure(self, request: MeasureRequest, control: Control, report: Report) -> None:
+        """See ``Engine``. Each measurement plays a turn."""
+        model = self._script.model
+        report(
+            MeasuredWith(
+                t=time.perf_counter_ns(),
+                model=f"{model.architecture} {model.quantization}",
+                processors=model.devices,
+                gpus=(),
+                backends=("script",),
+            )
+        )
+        lines = self._turn_lines()
+        try:
+            report(ScriptedMeasurement(request, control).play(lines))
+        finally:
+            for _ in lines:  # a turn that ended early is skipped to its end
+                pass
 
     def prepare_probabilities(self) -> None:
         """See ``Engine``. A script has them ready."""

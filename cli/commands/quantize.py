@@ -10,6 +10,7 @@ import click
 from ..exit_codes import ExitCode
 from ..failure import failure_text
 from ..interrupts import Interrupted, Interrupts
+from ..options import valid_text
 from ..streams import Messages
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ def _quantize(
     try:
         source = interrupts.during(lambda: resolve(reference))
         for recipe in recipes:
+            if recipe == source.quantization:
+                messages.say(f"{valid_text(source.name)} is {recipe} already: nothing is made of it.")
+                continue
             outcome = _make(source, recipe, messages, interrupts)
             made.append(_as_json(recipe, outcome))
             if made[-1]["error"] is not None:

@@ -12,11 +12,17 @@ from decodescope.backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
+    Quantized,
+    QuantizeProgress,
     RequestTaken,
+    Scored,
     Token,
+    Tokenized,
 )
 from decodescope.backends.requests import Message, Sampling
 from decodescope.backends.wire import encode
@@ -54,6 +60,14 @@ SMALLEST: tuple[Event, ...] = (
     PrefillProgress(t=1, processed=0, cached=0, total=0),
     Token(t=1, index=1, id=0, piece=b"", decode_ns=0, sample_ns=0),
     Finished(t=1, reason="stop"),
+    Tokenized(t=1, tokens=()),
+    Scored(t=1, first=1, logprobs=(), entropies=(), ranks=(), top=(), decode_ns=0, compute_ns=0),
+    MeasuredWith(t=1, model="", processors=(), gpus=(), backends=()),
+    Measured(
+        t=1, started=0, prompt_ns=None, prompt_scheduling=None, gaps=(), decode_ns=(), sample_ns=(), scheduling=()
+    ),
+    QuantizeProgress(t=1, fraction=0.0),
+    Quantized(t=1, path=b"", quantization="", source_quantization="", bytes=0, reused=False),
     Failed(t=1, stage="load", what=""),
     Log(t=1, level="info", text=""),
 )
@@ -68,6 +82,12 @@ def test_the_kinds_on_disk_and_on_the_pipe() -> None:
         "prefill_progress",
         "token",
         "finished",
+        "tokenized",
+        "scored",
+        "measured_with",
+        "measured",
+        "quantize_progress",
+        "quantized",
         "failed",
         "log",
     ]

@@ -13,13 +13,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from decodescope.backends.events import Failed, Finished, Scored, Tokenized
+from decodescope.backends.events import Event, Failed, Finished, Scored, Token, Tokenized
 from decodescope.backends.requests import Request, Sampling, ScoreRequest
 from decodescope.backends.scoring import exchange_bytes
 from decodescope.comparison.text import chunks, stretches
 from decodescope.metrics.divergence import Divergence
 
-from .engines import Engine, Open, text_of
+from .engines import Engine, Open
 from .tiny_models import tiny_llama, tiny_mamba
 
 pytestmark = pytest.mark.slow
@@ -45,6 +45,10 @@ def tokens_of(engine: Engine, text: str = TEXT) -> tuple[int, ...]:
     tokenized = engine.until(Tokenized)[-1]
     assert isinstance(tokenized, Tokenized)
     return tokenized.tokens
+
+
+def ids_of(events: list[Event]) -> list[int]:
+    return [event.id for event in events if isinstance(event, Token)]
 
 
 def score(engine: Engine, request: ScoreRequest) -> Scored:
@@ -142,15 +146,15 @@ def test_a_model_does_not_diverge_from_itself(open_llama: Open, tmp_path: Path, 
     assert (tmp_path / "exchange").stat().st_size <= exchange_bytes(rows, VOCABULARY)
 
 
-def test_stretches_go_on_where_the_last_one_ended(open_llama: Open, tmp_path: Path) -> None:
-    """The same text at once and in stretches, which differ by how tokens are grouped into batches and no more."""
-    engine = loaded(open_llama(context=512))
+def test_stretches_go_on_where_the_last_one_ended(open_llama: Open, demo_path: Path, tmp_path: Path) -> None:
+    """The same text at once and in stretches, whose batches differ: in single precision they agree closely."""
+    engine = loaded(open_llama(tiny_llama(tmp_path / "llama.gguf", demo_path), flash_attention="off"))
     tokens = tokens_of(engine)
     whole = score(engine, ScoreRequest(tokens=tokens, first=1))
     (chunk,) = chunks(tokens, 512, None)
     parts = [score(engine, stretch) for stretch in stretches(chunk, 16)]
     logprobs = [logprob for part in parts for logprob in part.logprobs]
-    assert np.abs(np.subtract(logprobs, whole.logprobs)).mean() < 0.05
+    assert logprobs == pytest.approx(whole.logprobs, abs=0.02)
     again = [logprob for stretch in stretches(chunk, 16) for logprob in score(engine, stretch).logprobs]
     assert again == logprobs
 
@@ -178,16 +182,16 @@ def small(request: pytest.FixtureRequest, demo_path: Path, tmp_path: Path) -> Pa
 def test_scoring_and_generating_do_not_disturb_each_other(open_llama: Open, small: Path) -> None:
     used, fresh = loaded(open_llama(small)), loaded(open_llama(small))
     tokens = tokens_of(used)
-    request = Request(prompt=TEXT, max_tokens=12, sampling=GREEDY)
-    expected_text = text_of(fresh.run(request))
+    request = Request(prompt=TEXT[:100], max_tokens=12, sampling=GREEDY)
+    expected_ids = ids_of(fresh.run(request))
     untouched = loaded(open_llama(small))
     expected = score(untouched, ScoreRequest(tokens=tokens, first=1)).logprobs
     assert score(used, ScoreRequest(tokens=tokens, first=1)).logprobs == expected
-    assert text_of(used.run(request)) == expected_text
+    assert ids_of(used.run(request)) == expected_ids
     assert score(used, ScoreRequest(tokens=tokens, first=1)).logprobs == expected
     half = len(tokens) // 2
     score(used, ScoreRequest(tokens=tokens[:half], first=1))
-    assert text_of(used.run(request)) == expected_text
+    assert ids_of(used.run(request)) == expected_ids
     # In the middle of a text whose beginning is no longer held.
     rest = score(used, ScoreRequest(tokens=tokens, first=half))
     assert rest.logprobs == pytest.approx(expected[half - 1 :], abs=1e-3)

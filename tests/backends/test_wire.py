@@ -12,15 +12,19 @@ from decodescope.backends.events import (
     Finished,
     LoadProgress,
     Log,
+    Measured,
+    MeasuredWith,
     ModelReady,
     PrefillProgress,
     PromptReady,
     Quantized,
     QuantizeProgress,
     RequestTaken,
+    Scored,
     Token,
+    Tokenized,
 )
-from decodescope.backends.requests import EngineSettings, Message, Request, Sampling
+from decodescope.backends.requests import EngineSettings, MeasureRequest, Message, Request, Sampling, ScoreRequest
 from decodescope.backends.token_facts import Alternative, Probability, Scheduling
 from decodescope.backends.wire import (
     Cancel,
@@ -28,15 +32,29 @@ from decodescope.backends.wire import (
     CommandReader,
     EventReader,
     Generate,
+    Measure,
     OpenLlama,
     OpenQuantizer,
     OpenScript,
     Probabilities,
+    Score,
+    Tokenize,
     encode,
 )
 
 EVENTS: tuple[Event, ...] = (
     LoadProgress(t=1, fraction=0.25),
+    MeasuredWith(t=1, model="llama 256M Q4_1", processors=("a", "\x1b"), gpus=(), backends=("CPU",)),
+    Measured(
+        t=9,
+        started=-3,
+        prompt_ns=5,
+        prompt_scheduling=Scheduling(wait_ns=2),
+        gaps=(3, 4),
+        decode_ns=(2, 3),
+        sample_ns=(1, 0),
+        scheduling=(None, Scheduling(minor_faults=7)),
+    ),
     Log(t=2**62, level="warning", text="two\nlines, é🦙, \u2028, \x1b[2J"),
     ModelReady(
         t=3,
@@ -129,6 +147,30 @@ EVENTS: tuple[Event, ...] = (
     ),
     Finished(t=20, reason="context"),
     Finished(t=21, reason="stop", held=12),
+    Tokenized(t=22, tokens=(1, 49_151), bos=1),
+    Tokenized(t=22, tokens=()),
+    Scored(
+        t=22,
+        first=513,
+        logprobs=(-0.5, -12.25),
+        entropies=(0.0, 3.5),
+        ranks=(1, 49_152),
+        top=((Alternative(7, b"\xf0", -0.5),), ()),
+        kld=(0.0, 1e-7),
+        same_top=(True, False),
+        decode_ns=1,
+        compute_ns=2,
+    ),
+    QuantizeProgress(t=22, fraction=0.5),
+    Quantized(
+        t=22,
+        path=b"/models/\xff.gguf",
+        quantization="Q4_K",
+        source_quantization="Q4_1",
+        bytes=2**33,
+        reused=True,
+        fallbacks=("12 tensors as Q5_0 instead of Q4_K",),
+    ),
     Failed(t=22, stage="engine", what="It died.", reason="line\nline", remedy="Smaller -c."),
 )
 
@@ -148,6 +190,11 @@ COMMANDS: tuple[Command, ...] = (
     Generate(Request(messages=(Message("user", "hi\n"),), max_tokens=5, stop=("x",))),
     Generate(Request(prompt="", sampling=Sampling(seed=1))),
     Generate(Request(prompt="x", probabilities=True)),
+    Tokenize("A<|im_end|>\né"),
+    Score(ScoreRequest(tokens=(1, 2, 3), first=1)),
+    Measure(MeasureRequest(prompt=512)),
+    Measure(MeasureRequest(prompt=1, generate=2, depth=3, sampling=Sampling(seed=4), pause_ms=5)),
+    Score(ScoreRequest(tokens=(1, 2), first=1, exchange=b"/tmp/\xff", role="compared", row=512, start=1024)),
     Cancel(),
     Probabilities(True),
     Probabilities(False),

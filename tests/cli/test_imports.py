@@ -46,12 +46,29 @@ def test_plain_text_loads_no_textual(script: ScriptWriter) -> None:
     assert not modules & {"textual", "rich", "plotext", "llama_cpp"}
 
 
+def test_bench_loads_no_textual(script: ScriptWriter) -> None:
+    path = script({"repeat": 2, "text": "x"})
+    modules = loaded_by("bench", "-m", f"script:{path}", "-p", "0", "-n", "2", "-r", "1")
+    assert "numpy" in modules
+    assert not modules & {"textual", "rich", "plotext", "llama_cpp"}
+
+
 @pytest.mark.parametrize("command", ["models", "doctor", "config"])
 def test_the_other_commands_load_no_textual(command: str) -> None:
     assert not loaded_by(command) & {"textual", "rich", "plotext", "llama_cpp"}
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["--version"], ["doctor", "--help"]])
+@pytest.mark.parametrize("form", ["csv", "json", "perfetto", "html", "md"])
+def test_export_loads_no_textual(script: ScriptWriter, tmp_path: Path, form: str) -> None:
+    path = str(tmp_path / "a.jsonl")
+    loaded_by("run", "hi", "-m", f"script:{script({'text': 'x'})}", "--record", path)
+    assert not loaded_by("export", path, "--to", form) & {"textual", "rich", "plotext", "llama_cpp"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["run", "--help"], ["--version"], ["doctor", "--help"], ["export", "--help"], ["bench", "--help"]],
+)
 def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
     assert not loaded_by(*arguments) & {"textual", "rich", "plotext", "llama_cpp", "numpy", "psutil", "jinja2"}
 

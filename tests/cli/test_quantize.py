@@ -138,3 +138,9 @@ def test_clean_leaves_what_is_not_its_own(decodescope: RunCommand, cache: Path) 
     assert done.returncode == 0
     assert done.stdout.decode().endswith("28 B freed.\n")
     assert [path.name for path in cache.iterdir()] == ["mine.gguf"]
+
+
+def test_its_own_type_is_not_made_again(decodescope: RunCommand) -> None:
+    done = decodescope("models", "quantize", "demo", "--to", "Q4_1")
+    assert (done.returncode, done.stdout) == (0, b"")
+    assert b"is Q4_1 already" in done.stderr

@@ -1,5 +1,6 @@
 """The temporary file of distributions."""
 
+import errno
 import os
 import stat
 import subprocess
@@ -63,3 +64,15 @@ def test_a_folder_that_cannot_be_written(folder: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr("tempfile.mkstemp", refuse)
     with pytest.raises(NoRoomError, match="cannot be written: Permission denied"):
         ExchangeFile(10, spooled=False)
+
+
+@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="this platform cannot take room beforehand")
+def test_a_limit_on_file_sizes_is_no_room(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+
+    def refused(descriptor: int, offset: int, length: int) -> None:
+        raise OSError(errno.EFBIG, "File too large")
+
+    monkeypatch.setattr(os, "posix_fallocate", refused)
+    with pytest.raises(NoRoomError, match="File too large"):
+        ExchangeFile(1000, spooled=False)
+    assert list(folder.iterdir()) == []

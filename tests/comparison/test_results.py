@@ -46,7 +46,7 @@ def test_a_row_has_the_median_and_the_spread_of_its_rounds() -> None:
 def test_no_difference_is_shown_where_rounds_disagree() -> None:
     found = compared(a_lane(0, "Q8_0", *SLOW), a_lane(1, "Q4_0", 9.0, 10.9, 9.4, 10.3, 9.9))
     assert found.winner is None
-    assert found.verdict.startswith("No difference shown between Q4_0 and Q8_0: 1.01× (95 % interval 0.9")
+    assert found.verdict.startswith("No difference shown: Q4_0 writes 1.01× as fast as Q8_0 (95 % interval 0.9")
     ratio = found.rows[1].decode_ratio
     assert ratio is not None
     assert not ratio.shown
@@ -55,21 +55,22 @@ def test_no_difference_is_shown_where_rounds_disagree() -> None:
 def test_a_difference_too_small_to_be_written_makes_no_winner() -> None:
     found = compared(a_lane(0, "Q8_0", 10, 10, 10), a_lane(1, "Q4_0", 9.98, 9.98, 9.98))
     assert found.winner is None
-    assert found.verdict == ("No difference to speak of between Q4_0 and Q8_0: 1.00× (95 % interval 1.00 to 1.00).")
+    assert found.verdict == (
+        "No difference to speak of: Q4_0 writes 1.00× as fast as Q8_0 (95 % interval 1.00 to 1.00)."
+    )
 
 
 def test_the_same_times_are_no_difference() -> None:
     found = compared(a_lane(0, "a", 10, 10, 10), a_lane(1, "b", 10, 10, 10))
     assert found.winner is None
-    assert found.verdict == "No difference shown between a and b: 1.00× (95 % interval 1.00 to 1.00)."
+    assert found.verdict == "No difference shown: b writes 1.00× as fast as a (95 % interval 1.00 to 1.00)."
 
 
 def test_one_round_names_nobody() -> None:
     found = compared(a_lane(0, "Q8_0", 10), a_lane(1, "Q4_0", 8))
     assert found.winner is None
     assert found.verdict == (
-        "One round only: Q4_0 wrote 1.25× as fast as Q8_0; whether that is more than chance takes more rounds to tell"
-        " (--rounds 5)."
+        "One round so far: Q4_0 wrote 1.25× as fast as Q8_0, which may be chance; three rounds or more tell."
     )
     ratio = found.rows[1].decode_ratio
     assert ratio is not None
@@ -91,7 +92,7 @@ def test_who_ties_with_the_fastest_is_named_and_who_is_slower_too() -> None:
     tied = (8.04, 7.96, 8.0, 8.08, 7.92)
     found = compared(a_lane(0, "Q8_0", *SLOW), a_lane(1, "Q4_0", *FAST), a_lane(2, "Q4_K", *tied))
     assert found.winner is None
-    assert "No difference shown between Q4_" in found.verdict
+    assert "No difference shown: Q4_" in found.verdict
     assert found.verdict.endswith("shown to be slower than Q4_0: Q8_0.") or found.verdict.endswith(
         "shown to be slower than Q4_K: Q8_0."
     )

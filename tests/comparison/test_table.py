@@ -9,10 +9,10 @@ import pytest
 from decodescope.backends.events import Failed
 from decodescope.comparison.export import as_json
 from decodescope.comparison.figures import Results
+from decodescope.comparison.formats import as_csv, as_markdown
 from decodescope.comparison.lane import Lane
 from decodescope.comparison.results import results
 from decodescope.comparison.table import Column, as_rows, columns, ordered
-from decodescope.comparison.text import as_csv, as_markdown
 from decodescope.metrics.divergence import Divergence, Estimate
 
 from .lanes import MIB, a_lane, a_round

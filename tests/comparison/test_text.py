@@ -27,7 +27,7 @@ def test_what_is_too_short_has_no_chunks(count: int, context: int) -> None:
 @pytest.mark.parametrize("rows", [1, 2, 3, 100])
 def test_stretches_score_every_position_once_and_in_order(rows: int) -> None:
     chunk = Chunk(tuple(range(10)), 3, 40)
-    scored = []
+    scored: list[int] = []
     for request in stretches(chunk, rows):
         assert request.start == 40
         assert request.tokens == chunk.tokens[: len(request.tokens)]

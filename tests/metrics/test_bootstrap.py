@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from decodescope.comparison.ratios import standing
-from decodescope.metrics.bootstrap import geometric_mean, ratio_interval
+from decodescope.metrics.bootstrap import geometric_mean, independent_ratio_interval, ratio_interval
 
 Floats = npt.NDArray[np.float64]
 COMPARISONS = 400
@@ -118,3 +118,43 @@ def test_five_percent_are_found_through_one_percent_of_noise(rounds: int, lanes:
     winners = [named(one) for one in simulated]
     assert winners.count(1) / COMPARISONS >= least
     assert set(winners) <= {1, None}
+
+
+def test_what_is_measured_apart_by_hand() -> None:
+    found = independent_ratio_interval([2.0, 8.0], [1.0, 1.0, 1.0])
+    assert found is not None
+    assert found.value == pytest.approx(4.0)  # √(2 × 8) over 1
+    assert found.low * found.high == pytest.approx(16.0)
+    same = independent_ratio_interval([3.0] * 4, [2.0] * 3)
+    assert same is not None
+    assert (same.low, same.value, same.high) == pytest.approx((1.5, 1.5, 1.5))
+
+
+def test_what_is_measured_apart_needs_two_of_each() -> None:
+    assert independent_ratio_interval([1.0], [1.0, 2.0]) is None
+    assert independent_ratio_interval([1.0, 2.0], [1.0]) is None
+
+
+def test_what_is_measured_apart_in_any_order() -> None:
+    first, second = [1.0, 1.1, 0.9, 1.05], [1.2, 1.0, 1.1, 1.15]
+    assert independent_ratio_interval(first[::-1], second) is not None
+    one, other = (independent_ratio_interval(first, each) for each in (second, second[::-1]))
+    assert one is not None
+    assert other is not None
+    # Only the draws meet other values; the width stays about the same.
+    assert other.value == pytest.approx(one.value)
+    assert other.high / other.low == pytest.approx(one.high / one.low, rel=0.02)
+
+
+@pytest.mark.parametrize(("here", "there", "noise"), [(5, 5, 0.02), (5, 5, 0.1), (3, 3, 0.02), (5, 10, 0.1)])
+def test_equal_speeds_measured_apart_are_rarely_told_apart(here: int, there: int, noise: float) -> None:
+    """``noise``: of the second; the first has 0.02. 5 of 100 are meant, and 9 would be three standard errors more."""
+    generator = np.random.default_rng(11)
+    wrong = 0
+    for _ in range(COMPARISONS):
+        first = np.exp(generator.normal(0, 0.02, here)).tolist()
+        second = np.exp(generator.normal(0, noise, there)).tolist()
+        found = independent_ratio_interval(first, second)
+        assert found is not None
+        wrong += not found.low <= 1 <= found.high
+    assert wrong / COMPARISONS < 0.09

@@ -33,7 +33,7 @@ def test_nothing_scored_has_no_figures() -> None:
     divergence = Divergence(TOKENS, 10)
     assert divergence.count == 0
     assert divergence.positions.shape == divergence.kld.shape == (0,)
-    assert divergence.mean_kld is divergence.kld_99 is divergence.same_top is divergence.perplexity is None
+    assert (divergence.mean_kld, divergence.kld_99, divergence.same_top, divergence.perplexity) == (None,) * 4
     assert divergence.rate is None
     assert divergence.probability(1) is None
 
@@ -41,7 +41,7 @@ def test_nothing_scored_has_no_figures() -> None:
 def test_a_reference_has_a_perplexity_and_no_divergence() -> None:
     divergence = Divergence(TOKENS, 10)
     divergence.apply(scored(1, [-1.0, -3.0]))
-    assert divergence.mean_kld is divergence.kld_99 is divergence.same_top is None
+    assert (divergence.mean_kld, divergence.kld_99, divergence.same_top) == (None,) * 3
     assert divergence.perplexity is not None
     assert divergence.perplexity.value == pytest.approx(math.exp(2))  # (1 + 3)/2 = 2
     assert divergence.perplexity.uncertainty is None  # of two values

@@ -70,7 +70,7 @@ def test_ratios_intervals_and_spreads() -> None:
     assert [numbers.ratio(value) for value in (1.0, 1.214, 0.0512, 9.996, 123.4)] == [
         "1.00×",
         "1.21×",
-        "0.05×",
+        "0.051×",
         "10.0×",
         "123×",
     ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("models", "backends", "metrics", "traces", "comparison", "tui", "cli")
+ROOMS = ("models", "backends", "metrics", "traces", "comparison", "bench", "tui", "cli")
 SOURCES = [path for room in ROOMS for path in sorted((ROOT / room).rglob("*.py"))]
 
 # Built from parts, so that this file does not find itself.

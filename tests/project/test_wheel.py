@@ -11,7 +11,7 @@ import pytest
 from ..conftest import DEADLINE_SECONDS
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("models", "backends", "metrics", "traces", "comparison", "tui", "cli")
+ROOMS = ("models", "backends", "metrics", "traces", "comparison", "bench", "tui", "cli")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_one_import_name(contents: dict[str, str]) -> None:
 
 def test_all_rooms_are_whole(contents: dict[str, str]) -> None:
     for room in ROOMS:
-        for kind in ("*.py", "*.tcss"):
+        for kind in ("*.py", "*.tcss", "*.html", "*.css", "*.js"):
             for path in (ROOT / room).rglob(kind):
                 assert f"decodescope/{path.relative_to(ROOT)}" in contents
 

@@ -25,7 +25,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {kind.__struct_config__.tag: kind for k
 
 OF_THE_MODEL = {"name", "architecture", "quantization", "context_note", "devices", "template", "source_quantization"}
 """Texts that a model or a setting has, whoever uses it."""
-OF_THE_MODEL |= {"fallbacks"}
+OF_THE_MODEL |= {"fallbacks", "requantized_from", "model", "processors", "gpus", "backends"}
 
 
 def filled(kind: Any, name: str = "") -> Any:

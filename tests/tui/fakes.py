@@ -15,7 +15,7 @@ from decodescope.backends.events import (
     RequestTaken,
     Token,
 )
-from decodescope.backends.requests import Request, Sampling, ScoreRequest
+from decodescope.backends.requests import MeasureRequest, Request, Sampling, ScoreRequest
 from decodescope.backends.token_facts import Alternative, Probability, Scheduling
 
 MS = 1_000_000
@@ -32,6 +32,7 @@ class FakeBackend:
         self.requests: list[Request] = []
         self.scored: list[ScoreRequest] = []
         self.tokenized: list[str] = []
+        self.measured: list[MeasureRequest] = []
         self.cancelled = 0
         self.asked_for_probabilities: list[bool] = []
 
@@ -63,6 +64,9 @@ class FakeBackend:
 
     def score(self, request: ScoreRequest) -> None:
         self.scored.append(request)
+
+    def measure(self, request: MeasureRequest) -> None:
+        self.measured.append(request)
 
     def cancel(self) -> None:
         self.cancelled += 1

@@ -2,9 +2,10 @@
 
 import msgspec
 
-from decodescope.backends.events import Failed
+from decodescope.backends.events import Failed, RequestTaken
 from decodescope.backends.requests import Message, Sampling
 from decodescope.tui.session import Phase, Session
+from decodescope.tui.transcript import Turn
 
 from .fakes import MS, answer, finished, loading, progress, prompt, ready, taken, token
 
@@ -35,12 +36,34 @@ def test_phases_in_order() -> None:
         Phase.LOADING,
         Phase.WARMING_UP,
         Phase.READY,
-        Phase.READY,
+        Phase.WAITING,
         Phase.PREFILL,
         Phase.PREFILL,
         Phase.DECODE,
         Phase.DONE,
     ]
+
+
+def test_a_request_that_others_made_brings_its_conversation() -> None:
+    made = Session(sampling=Sampling())
+    messages = (Message("system", "be brief"), Message("user", "a"), Message("assistant", "b"), Message("user", "c"))
+    request = RequestTaken(t=0, request=1, messages=messages, sampling=Sampling(temp=0), seed=1, max_tokens=9)
+    changes = made.apply([ready(), request, token(30, 1, b"d"), finished(40)])
+    assert changes.taken == [Turn("a", "b"), Turn("c")]
+    assert made.turns == [Turn("a", "b"), Turn("c", "d")]
+    assert (made.sampling.temp, made.max_tokens, made.raw) == (0, 9, False)
+    again = made.apply([token(30, 2, b"late"), RequestTaken(t=50, request=1, prompt="x", sampling=Sampling(), seed=1)])
+    assert again.taken == [Turn("x")]
+    assert again.pieces == []
+    assert made.raw
+
+
+def test_a_request_of_its_own_brings_nothing_new() -> None:
+    made = Session(sampling=Sampling())
+    made.apply([ready()])
+    made.ask("a")
+    assert made.apply([taken(), token(30, 1, b"b"), finished(40)]).taken is None
+    assert made.turns == [Turn("a", "b")]
 
 
 def test_the_conversation_is_sent_with_its_answers() -> None:

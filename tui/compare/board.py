@@ -26,6 +26,7 @@ from .words import race_row, stage_row, tabs
 
 _PLOT_SHARE = 0.01
 """Of one core."""
+_RESULTS_SECONDS = 2.0
 
 
 class Board(KeptDrawing, Container):
@@ -87,7 +88,7 @@ class Board(KeptDrawing, Container):
     @property
     def results(self) -> Results:
         """The figures so far; asked for anew only when something has come that changes them."""
-        state = tuple(
+        lanes = tuple(
             (
                 lane.phase,
                 lane.model,
@@ -98,6 +99,8 @@ class Board(KeptDrawing, Container):
             )
             for lane in self._comparison.lanes
         )
+        # A run that is under way changes all the time; once in a while is enough.
+        state = (lanes, int(time.monotonic() / _RESULTS_SECONDS) if self.writing else 0)
         if self._results is None or self._results[0] != state:
             self._results = (state, self._comparison.results)
         return self._results[1]

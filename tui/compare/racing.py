@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
-_FRAME_SECONDS = 1 / 6
+_FRAME_SECONDS = 1 / 5
 """All lanes write at once, faster than can be read."""
 
 

@@ -19,7 +19,7 @@ from ..plotting import curve
 from ..screens.help import HelpScreen
 from ..screens.offering import Offering
 from ..screens.watching import Watching
-from ..widgets.cells import Cells, Row, clip, row_width
+from ..widgets.cells import Cells
 from ..widgets.kept import KeptDrawing, KeptHorizontal
 from ..widgets.key_bar import KeyBar
 from .contract import Compared
@@ -27,6 +27,7 @@ from .help import HELP
 from .keys import KEYS
 from .racing import Racing
 from .taking_out import TakingOut
+from .title import title_row
 
 if TYPE_CHECKING:
     from ...comparison.plan import ComparisonPlan
@@ -40,13 +41,6 @@ _TOLD_SECONDS, _WARNED_SECONDS = 3.0, 6.0
 
 Make = Callable[["ComparisonPlan"], Compared]
 """Makes the comparison, once the first frame is there."""
-
-
-def _title(plan: "ComparisonPlan", width: int) -> Row:
-    request = plan.request
-    asked = request.prompt if request.prompt is not None else request.messages[-1].content if request.messages else ""
-    name: Row = (("compare  ", "accent"),)
-    return (*name, (clip(" ".join(visible(asked, keep_lines=True).split()), width - row_width(name)), ""))
 
 
 class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
@@ -87,7 +81,6 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         self._keys = KeyBar(KEYS)
         self._feed: Feed | None = None
         self._draws_later = False
-        self._raced_rounds = 0
         self.comparison: Compared | None = None
         self.board: Board | None = None
 
@@ -173,9 +166,8 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
             return
         if board.busy:
             self._leisure.resume()
-        elif board.rounds and self._raced_rounds != board.rounds[-1]:
+        elif board.race is None and board.rounds:
             # Not before: while lanes run, drawing all of them would take their time.
-            self._raced_rounds = board.rounds[-1]
             self.begin_race(board.rounds[-1])
         self._draw()
 
@@ -204,7 +196,7 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
     def _draw_frame(self) -> None:
         """Draw what stands around the board."""
         width = self._title.content_size.width or self.size.width - 2
-        self._title.show_rows([_title(self._plan, width)])
+        self._title.show_rows([title_row(self._plan, width)])
         self._keys.show(letters=False, editing=False)
         if self._watching.meter.running:
             self._watching.draw()

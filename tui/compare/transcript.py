@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ...backends.events import Event, Failed, Finished, PrefillProgress, PromptReady, Token
 from ...backends.text import TextStream
-from ..session import Piece
+from ..transcript import Piece
 
 
 class Transcript:

@@ -46,7 +46,8 @@ def lane_phase(lane: Lane, moment: Moment | None, race: Race | None, width: int)
         return _racing(lane, moment, race, width)
     match lane.phase:
         case LanePhase.WAITING:
-            return _said("waiting", "dim", "for its turn", width)
+            done = _outcome(counted(moment), moment)
+            return _said("waiting", "dim", f"· {done}" if done else "for its turn", width)
         case LanePhase.MAKING:
             return _measured(f"making {visible(lane.plan.make or '')}".rstrip(), lane.fraction, width)
         case LanePhase.LOADING:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from textual.content import Content
 
+from ...metrics.likelihood import UNLIKELY, UNSURE
 from ...metrics.pace import THRESHOLDS
 from ...metrics.run import Run
 from ..lens import Lens
-from .marks import DIVERGENCES, ENTROPIES, PROBABILITIES
+from .marks import DIVERGENCES
 from .tints import DISTURBED_STYLE, TINTS
 
 _NAMES = {
@@ -19,8 +20,8 @@ _NAMES = {
 }
 _LONG = {
     Lens.TIME: tuple(f"≥ {threshold:g}×" for threshold in THRESHOLDS),
-    Lens.PROBABILITY: tuple(f"< {limit:.0%}".replace("%", " %") for limit in PROBABILITIES),
-    Lens.ENTROPY: tuple(f"≥ {limit:g}" for limit in ENTROPIES),
+    Lens.PROBABILITY: tuple(f"< {limit:.0%}".replace("%", " %") for limit in UNLIKELY),
+    Lens.ENTROPY: tuple(f"≥ {limit:g}" for limit in UNSURE),
     Lens.DIVERGENCE: tuple(f"≥ {limit:g}" for limit in DIVERGENCES),
 }
 _ALSO = {Lens.TIME: "disturbed", Lens.DIVERGENCE: "other top"}

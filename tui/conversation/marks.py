@@ -6,8 +6,8 @@ bits 0-1  its time: 0 ordinary, 1 to 3 as ``metrics.pace.Pace``; of a scored tex
 bit 2     its time is known to have been lost to something other than the model; of a scored text: another token is the
           likeliest
 bit 3     its probability was computed
-bits 4-5  how unlikely it was: 0 not, 1 to 3 below each of ``PROBABILITIES``
-bits 6-7  how unsure the model was: 0 not, 1 to 3 from each of ``ENTROPIES`` on
+bits 4-5  how unlikely it was: 0 not, 1 to 3 below each of ``UNLIKELY``
+bits 6-7  how unsure the model was: 0 not, 1 to 3 from each of ``UNSURE`` on
 ========  =====================================================================
 """
 
@@ -15,19 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from ...metrics.disturbance import Cause
+from ...metrics.likelihood import unlikely, unsure
 from ...metrics.run import Run
 from ..lens import Lens
 from .turns import Marks
 
-PROBABILITIES = (0.2, 0.05, 0.01)
-"""A token below each of these is of degree 1, 2, 3."""
-ENTROPIES = (4.0, 5.0, 6.0)
-"""Bits; from each of these on a token is of degree 1, 2, 3. 4 bits: as unsure as between 16 equally likely tokens."""
 DIVERGENCES = (0.5, 1.0, 2.0)
 """KL divergence in nats; from each of these on a token is of degree 1, 2, 3.
 
-The same for all lanes and texts, so that a harmless quantization stays plain; quantiles would tint as much of it as of a
-harmful one. By Pinsker's inequality at most √(KLD / 2) of the probability has moved: 50 %, 71 %, all of it.
+The same for all lanes and texts, so that a harmless quantization stays plain; quantiles would tint as much of it as of
+a harmful one. By Pinsker's inequality at most √(KLD / 2) of the probability has moved: 50 %, 71 %, all of it.
 """
 
 _DISTURBED = 1 << 2
@@ -44,14 +41,11 @@ def pack(paces: npt.ArrayLike, disturbed: npt.ArrayLike, logprobs: npt.ArrayLike
     """Return the marks of tokens; all shape (n,). ``logprobs``: natural; ``entropies``: nats; NaN is "not computed"."""
     logprobs, entropies = np.asarray(logprobs, np.float64), np.asarray(entropies, np.float64)
     computed = ~np.isnan(logprobs)
-    with np.errstate(invalid="ignore"):
-        unlikely = sum((logprobs < np.log(limit)).astype(np.uint8) for limit in PROBABILITIES)
-        unsure = sum((entropies >= limit * np.log(2)).astype(np.uint8) for limit in ENTROPIES)
     packed = np.asarray(paces).astype(np.uint8)
     packed |= np.asarray(disturbed).astype(np.uint8) * np.uint8(_DISTURBED)
     packed |= computed.astype(np.uint8) * np.uint8(_COMPUTED)
-    packed |= np.asarray(unlikely, np.uint8) << np.uint8(4)
-    packed |= np.asarray(unsure, np.uint8) << np.uint8(6)
+    packed |= unlikely(logprobs) << np.uint8(4)
+    packed |= unsure(entropies) << np.uint8(6)
     return packed
 
 

@@ -166,6 +166,11 @@ class Face:
             self._watching.draw()
         self.failure.show(self._session.failure, failure_hint(self._session) if self._box is not None else "")
 
+    def at_once(self) -> None:
+        """Draw everything, however short a time ago it was drawn."""
+        self._newest_due = self._plot_due = 0.0
+        self.all()
+
     def keys(self, *, letters: bool) -> None:
         """Draw the keys; ``letters``: single letters work now."""
         self.key_bar.show(letters=letters, editing=self.editing)

@@ -5,10 +5,12 @@ from contextlib import asynccontextmanager
 
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
+from textual.screen import Screen
 from textual.widgets import Static
 
 from decodescope.comparison.lane import Lane
 from decodescope.tui.compare.opened import OpenedLane, open_lane
+from decodescope.tui.session import Phase
 
 from ..scope_app import happened
 
@@ -41,6 +43,12 @@ class Opened:
     def screen(self) -> OpenedLane:
         assert isinstance(self.app.opened, OpenedLane)
         return self.app.opened
+
+    def reached(self, phase: Phase) -> bool:
+        return self.screen.session.phase is phase
+
+    def on_top(self, kind: type[Screen[None]]) -> bool:
+        return isinstance(self.app.screen, kind)
 
     def shown(self) -> str:
         return "\n".join(strip.text.rstrip() for strip in self.app.screen._compositor.render_strips())

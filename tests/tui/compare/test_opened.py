@@ -10,7 +10,7 @@ from decodescope.comparison.lane import Lane, LanePhase
 from decodescope.tui.conversation.view import Conversation
 from decodescope.tui.keys import KEYS, RECORDING_KEYS
 from decodescope.tui.lens import Lens
-from decodescope.tui.screens.help import HelpScreen, help_table
+from decodescope.tui.screens.help import HelpScreen, help_table, scope_sections
 from decodescope.tui.screens.why import WhyScreen
 from decodescope.tui.session import Phase
 
@@ -177,13 +177,13 @@ async def test_only_keys_that_work_are_told() -> None:
         assert "q back" in bar
         assert not any(word in bar for word in ("again", "edit", "options", "model", "clear", "stop", "cost"))
         await running.press("question_mark")
-        assert type(running.app.screen) is HelpScreen
+        assert running.on_top(HelpScreen)
         await running.press("escape")
         await running.press("w")
-        assert type(running.app.screen) is WhyScreen
+        assert running.on_top(WhyScreen)
         await running.press("escape")
         assert running.app.screen is running.screen
-    told = [str(cell) for cell in help_table(RECORDING_KEYS).columns[1].cells]
+    told = [str(cell) for cell in help_table(scope_sections(RECORDING_KEYS)).columns[1].cells]
     assert not any("prompt box" in text for text in told)
     assert all(key in KEYS or key.action == "back" for key in RECORDING_KEYS)
 
@@ -220,13 +220,13 @@ async def test_a_lane_under_way_is_followed() -> None:
     under_way = dataclasses.replace(other, phase=LanePhase.RUNNING, rounds=[round_of(events[:5])], scores=None)
     async with opened(under_way, reference) as running:
         await running.sees("The sky")
-        assert running.screen.session.phase is Phase.DECODE
+        assert running.reached(Phase.DECODE)
         for event in events[5:]:
             under_way.rounds[0].run.apply(event)
             under_way.rounds[0].events.append(event)
         await running.sees("like the sea.")
         await running.sees("another answer than Q8_0's")
-        assert running.screen.session.phase is Phase.DONE
+        assert running.reached(Phase.DONE)
         under_way.scores = other.scores
         await running.press("l")
         await running.sees("scored by Q2_K against Q8_0")

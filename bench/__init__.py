@@ -1,0 +1,1 @@
+"""How fast models read and write, measured in the way of ``llama-bench``."""

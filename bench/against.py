@@ -1,0 +1,253 @@
+"""New results against old ones: ratios, how sure they are, and what has become slower."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from ..backends.text import markdown, visible
+from ..metrics import numbers
+from ..metrics.bootstrap import Interval, independent_ratio_interval
+from .plan import trial_name
+
+_FEWEST = 2
+_LARGEST_BYTES = 1 << 28
+
+
+class AgainstError(Exception):
+    """Old results that cannot be read; the message says why."""
+
+
+class _Repetition(msgspec.Struct, frozen=True, kw_only=True):
+    quiet: bool | None = None
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """A row of ``bench -o json`` or of ``llama-bench -o json``: what is compared, and by what it is found again."""
+
+    model_type: str
+    model_size: int
+    model_n_params: int
+    cpu_info: str
+    gpu_info: str = ""
+    n_threads: int
+    n_batch: int
+    n_ubatch: int
+    type_k: str
+    type_v: str
+    n_gpu_layers: int
+    flash_attn: int | bool
+    n_prompt: int
+    n_gen: int
+    n_depth: int
+    samples_ns: tuple[int, ...]
+    sample: bool = False
+    build_commit: str | None = None
+    repetitions: tuple[_Repetition, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the test."""
+        return trial_name(self.n_prompt, self.n_gen, self.n_depth) + (" with sampling" if self.sample else "")
+
+    @property
+    def place(self) -> str:
+        """What else tells it from the other rows."""
+        return f"{self.model_type}, {numbers.counted(self.n_threads, 'thread')}"
+
+    @property
+    def trial(self) -> tuple[int, int, int, bool]:
+        """Equal for rows of the same test."""
+        return self.n_prompt, self.n_gen, self.n_depth, self.sample
+
+    def other(self, old: "Result") -> list[str]:
+        """Return in what the two differ, so that they cannot be compared; empty when they can."""
+        pairs: list[tuple[str, Any, Any]] = [
+            ("model", (self.model_size, self.model_n_params), (old.model_size, old.model_n_params)),
+            ("machine", (self.cpu_info, self.gpu_info), (old.cpu_info, old.gpu_info)),
+            ("threads", self.n_threads, old.n_threads),
+            ("-b", self.n_batch, old.n_batch),
+            ("-ub", min(self.n_batch, self.n_ubatch), min(old.n_batch, old.n_ubatch)),
+            ("-ctk", self.type_k, old.type_k),
+            ("-ctv", self.type_v, old.type_v),
+            ("-fa", int(self.flash_attn), int(old.flash_attn)),
+            ("-ngl", self.n_gpu_layers if self.gpu_info else 0, old.n_gpu_layers if old.gpu_info else 0),
+        ]
+        words = {"model": (self.model_type, old.model_type), "machine": (self._machine, old._machine)}
+        return [
+            f"other {what} ({now}, was {before})" if now != before else f"other {what}"
+            for what, new_value, old_value in pairs
+            if new_value != old_value
+            for now, before in [words.get(what, (new_value, old_value))]
+        ]
+
+    @property
+    def _machine(self) -> str:
+        return ", ".join(part for part in (self.cpu_info, self.gpu_info) if part)
+
+    @property
+    def quiet_ns(self) -> list[int]:
+        """The samples during which the machine is not known to have been busy, ns."""
+        known = [one.quiet for one in self.repetitions] or [None] * len(self.samples_ns)
+        return [ns for ns, quiet in zip(self.samples_ns, known, strict=False) if quiet is not False and ns > 0]
+
+
+class Change(Enum):
+    """What has become of a row's speed."""
+
+    SLOWER = "slower"
+    """By more than is tolerated, and the whole interval says so."""
+    FASTER = "faster"
+    """By more than is tolerated, and the whole interval says so."""
+    NONE = "no change shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A row beside the old one."""
+
+    new: Result
+    old: Result
+    speed: Interval
+    """New tokens per second over old ones."""
+    change: Change
+
+
+@dataclass(frozen=True, slots=True)
+class NotCompared:
+    """A row without an old one, or the other way round, or with too little in it."""
+
+    row: Result
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All rows, the new ones in their order."""
+
+    compared: tuple[Compared, ...]
+    left: tuple[NotCompared, ...]
+    tolerance: float
+    """Share of the speed that may be lost, such as 0.05."""
+
+    @property
+    def slower(self) -> list[Compared]:
+        """What has become slower."""
+        return [one for one in self.compared if one.change is Change.SLOWER]
+
+    @property
+    def passed(self) -> bool:
+        """Whether something could be compared and nothing has become slower."""
+        return bool(self.compared) and not self.slower
+
+    @property
+    def conclusion(self) -> str:
+        """The same in a sentence."""
+        allowed = numbers.percent(self.tolerance)
+        if not self.compared:
+            return "Nothing could be compared."
+        if slower := self.slower:
+            names = ", ".join(dict.fromkeys(one.new.name for one in slower))
+            return f"Slower by more than {allowed}: {names}."
+        return f"Nothing is shown to be slower by more than {allowed}."
+
+
+def compare(new: Sequence[Result], old: Sequence[Result], tolerance: float) -> Comparison:
+    """Compare every row of ``new`` with the last one of ``old`` that is alike."""
+    compared: list[Compared] = []
+    left: list[NotCompared] = []
+    used: set[int] = set()
+    for row in new:
+        same = [(number, one) for number, one in enumerate(old) if one.trial == row.trial]
+        alike = [(number, one) for number, one in same if not row.other(one)]
+        used |= {number for number, _ in alike}
+        if not alike:
+            left.append(NotCompared(row, _nearest(row, [one for _, one in same])))
+            continue
+        found = _compared(row, alike[-1][1], tolerance)
+        if isinstance(found, Compared):
+            compared.append(found)
+        else:
+            left.append(found)
+    left += [
+        NotCompared(one, "not measured now")
+        for number, one in enumerate(old)
+        if number not in used and not any(row.trial == one.trial for row in new)
+    ]
+    return Comparison(tuple(compared), tuple(left), tolerance)
+
+
+def _nearest(row: Result, same: Sequence[Result]) -> str:
+    if not same:
+        return "not in the old results"
+    nearest = min((row.other(one) for one in same), key=len)
+    return "; ".join(nearest)
+
+
+def _compared(row: Result, old: Result, tolerance: float) -> Compared | NotCompared:
+    speed = independent_ratio_interval(old.quiet_ns, row.quiet_ns)
+    if speed is None:
+        when = "now" if len(row.quiet_ns) < _FEWEST else "in the old results"
+        few = "fewer than two repetitions" if len((row if when == "now" else old).samples_ns) < _FEWEST else ""
+        return NotCompared(row, f"{few or 'fewer than two repetitions on a quiet machine'} {when}")
+    change = Change.NONE
+    if speed.high < 1 - tolerance:
+        change = Change.SLOWER
+    elif speed.low > 1 / (1 - tolerance):
+        change = Change.FASTER
+    return Compared(row, old, speed, change)
+
+
+def read_results(path: Path) -> tuple[Result, ...]:
+    """Return the rows of a file in JSON or JSON Lines, ours or ``llama-bench``'s. Raises AgainstError."""
+    try:
+        if path.stat().st_size > _LARGEST_BYTES:
+            raise AgainstError(f"{path} is too large for results.")
+        data = path.read_bytes()
+    except OSError as error:
+        raise AgainstError(f"{path} cannot be read: {error.strerror or error}.") from error
+    try:
+        if data.lstrip().startswith(b"["):
+            return msgspec.json.decode(data, type=tuple[Result, ...])
+        return tuple(msgspec.json.decode(line, type=Result) for line in data.splitlines() if line.strip())
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise AgainstError(f"{path} holds no results in JSON or JSON Lines: {error}.") from error
+
+
+def result_of(values: dict[str, Any]) -> Result:
+    """Return a row of ours, given as its record."""
+    return msgspec.convert(values, Result)
+
+
+def lines(comparison: Comparison) -> list[str]:
+    """Return a table in Markdown, what could not be compared and the conclusion."""
+    text = []
+    if comparison.compared:
+        text = [
+            "| test | model | old t/s | new t/s | new / old | 95 % interval | |",
+            "| :--- | :--- | ---: | ---: | ---: | ---: | :--- |",
+        ]
+        text += [f"| {' | '.join(markdown(visible(cell)) for cell in _cells(one))} |" for one in comparison.compared]
+        text.append("")
+    text += [f"Not compared: {one.row.name} ({one.row.place}): {one.why}." for one in comparison.left]
+    return [*text, comparison.conclusion]
+
+
+def _cells(one: Compared) -> list[str]:
+    return [
+        one.new.name,
+        one.new.place,
+        numbers.bare_rate(_mean_rate(one.old)),
+        numbers.bare_rate(_mean_rate(one.new)),
+        numbers.ratio(one.speed.value),
+        numbers.interval(one.speed.low, one.speed.high),
+        one.change.value,
+    ]
+
+
+def _mean_rate(result: Result) -> float:
+    rates = [(result.n_prompt + result.n_gen) * 1e9 / ns for ns in result.quiet_ns]
+    return sum(rates) / len(rates)

@@ -1,0 +1,52 @@
+"""What stderr says while models are measured: a line that moves, or where there is no terminal one for each test."""
+
+from ..backends.events import Event, LoadProgress, Log, PrefillProgress
+from ..backends.text import visible
+from ..bench.runner import Bench
+from .moving_line import MovingLine
+from .streams import Messages
+
+
+class BenchProgress:
+    """Follows a bench."""
+
+    def __init__(self, messages: Messages, bench: Bench) -> None:
+        self._messages = messages
+        self._bench = bench
+        self._line = MovingLine(messages)
+        self._stood = 0
+
+    def update(self, event: Event) -> None:
+        """Say what ``event`` says; called after the bench has taken it in."""
+        if isinstance(event, Log):
+            self.say(f"{self._bench.group.name}: {event.text}")
+        elif isinstance(event, LoadProgress) and event.fraction < 1:
+            self._line.draw(f"{self._where()}  load  {self._line.bar(event.fraction)} {event.fraction:4.0%}")
+        elif isinstance(event, PrefillProgress) and event.processed < event.total:
+            fraction = event.processed / event.total
+            self._line.draw(f"{self._where()}  fill the depth  {self._line.bar(fraction)} {fraction:4.0%}")
+
+    def stand(self) -> None:
+        """Say which test is under way."""
+        bench = self._bench
+        if self._line.active:
+            what = f"repetition {bench.repetition} of {bench.plan.repetitions}" if bench.repetition else "warm-up"
+            self._line.draw(f"{self._where()}  {what}")
+        elif self._stood != bench.number:
+            self._messages.say(self._where())
+        self._stood = bench.number
+
+    def say(self, text: str) -> None:
+        """Write whole lines above the one that moves."""
+        self._line.clear()
+        self._messages.say(text)
+
+    def clear(self) -> None:
+        """Wipe the line that moves."""
+        self._line.clear()
+
+    def _where(self) -> str:
+        bench = self._bench
+        settings = bench.group.settings
+        threads = "" if settings.threads is None else f"  -t {settings.threads}"
+        return f"{bench.number} of {bench.plan.rows}  {visible(bench.group.name)}{threads}  {bench.trial.name}"

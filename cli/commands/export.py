@@ -1,0 +1,86 @@
+"""``decodescope export``: a recording as figures, table, timeline, page, picture or film."""
+
+from pathlib import Path
+
+import click
+
+from ..streams import Messages
+
+_FORMS = ("csv", "json", "perfetto", "html", "svg", "cast", "md")
+
+
+class _Size(click.ParamType[tuple[int, int]]):
+    name = "size"
+
+    def convert(
+        self, value: str | tuple[int, int], param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        if isinstance(value, tuple):
+            return value
+        columns, _, lines = value.partition("x")
+        try:
+            size = int(columns), int(lines)
+        except ValueError:
+            self.fail(f"{value!r} is no size such as 120x40.", param, ctx)
+        if not (40 <= size[0] <= 400 and 10 <= size[1] <= 200):
+            self.fail("a screen has 40 to 400 columns and 10 to 200 lines.", param, ctx)
+        return size
+
+
+@click.command("export", short_help="Turn a recording into a table, a page, a timeline, a picture or a film.")
+@click.argument("recording", metavar="FILE")
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(_FORMS),
+    required=True,
+    help="csv: a row per token. json: the summary, as run --json. perfetto: a timeline for ui.perfetto.dev and "
+    "chrome://tracing. html: a page with text, plots and table. svg: the screen. cast: the screen, for asciinema. "
+    "md: figures for an issue.",
+)
+@click.option("-o", "--output", default="-", metavar="FILE", help="Where to write it; -: standard output.")
+@click.option("--overwrite", is_flag=True, help="Let -o replace a file that is there already.")
+@click.option(
+    "--generation",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the Nth answer of the recording; default: all of them.",
+)
+@click.option("--size", type=_Size(), default="120x40", metavar="WxH", help="Columns and lines of svg and cast.")
+@click.option("--theme", metavar="NAME", help="Colours of svg and cast: one of Textual's themes.")
+def export_command(
+    recording: str,
+    form: str,
+    output: str,
+    overwrite: bool,
+    generation: int | None,
+    size: tuple[int, int],
+    theme: str | None,
+) -> None:
+    """Turn a recording into another form.
+
+    The same figure has the same digits in every form. No model is needed. Exit status: 0 done, 1 it could not be
+    written, 2 wrong usage or no recording.
+    """
+    from ..exporting import Form, deliver, drawn, exported, text_of
+    from ..options import valid_text
+    from ..screen import check_theme
+
+    if overwrite and output == "-":
+        raise click.UsageError("--overwrite goes with -o FILE.")
+    if output == "":
+        raise click.UsageError("-o needs the name of a file, or -.")
+    to = Form(form)
+    ctx = click.get_current_context()
+    named = [name for name in ("size", "theme") if ctx.get_parameter_source(name) is not _DEFAULT]
+    if named and not to.drawn:
+        raise click.UsageError(f"--{named[0]} goes with --to svg and --to cast.")
+    check_theme(theme)
+    messages = Messages()
+    path = Path(recording)
+    export = exported(path, generation, messages)
+    text = drawn(export, to, valid_text(path.name), size, theme, messages) if to.drawn else text_of(export, to)
+    deliver(text, output, path, messages, overwrite=overwrite)
+
+
+_DEFAULT = click.core.ParameterSource.DEFAULT

@@ -1,0 +1,127 @@
+"""A recording in the form that was asked for, and where it goes."""
+
+import os
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from ..traces.errors import TraceError
+from .failure import failure_text
+from .streams import Messages, print_data
+
+if TYPE_CHECKING:
+    from ..traces.exports.subject import Export
+
+
+class Form(Enum):
+    """What a recording can be exported to."""
+
+    CSV = "csv"
+    JSON = "json"
+    PERFETTO = "perfetto"
+    HTML = "html"
+    SVG = "svg"
+    CAST = "cast"
+    MD = "md"
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the screen makes it."""
+        return self in (Form.SVG, Form.CAST)
+
+
+def exported(path: Path, number: int | None, messages: Messages) -> "Export":
+    """Return what is to be exported; what is wrong with the file is said.
+
+    Raises click.UsageError when it is of no use.
+    """
+    from ..traces.exports.subject import export_of
+    from ..traces.reader import read_trace
+
+    try:
+        trace = read_trace(path)
+        found = export_of(trace, number)
+    except TraceError as error:
+        raise click.UsageError(failure_text(error.what, error.reason, error.remedy)) from error
+    for note in trace.notes:
+        messages.say(f"{path.name}: {note}")
+    return found
+
+
+def text_of(export: "Export", form: Form) -> str:
+    """Return the recording in a form that needs no screen."""
+    return _writer(form)(export)
+
+
+def _writer(form: Form) -> Callable[["Export"], str]:
+    match form:
+        case Form.CSV:
+            from ..traces.exports.table import as_csv
+
+            return as_csv
+        case Form.JSON:
+            from ..traces.exports.summary import as_json
+
+            return as_json
+        case Form.PERFETTO:
+            from ..traces.exports.timeline import as_perfetto
+
+            return as_perfetto
+        case Form.HTML:
+            from ..traces.exports.page import as_html
+
+            return as_html
+        case Form.MD:
+            from ..traces.exports.report import as_markdown
+
+            return as_markdown
+        case Form.SVG | Form.CAST:
+            raise ValueError(f"{form.value} is drawn")
+
+
+def drawn(export: "Export", form: Form, name: str, size: tuple[int, int], theme: str | None, messages: Messages) -> str:
+    """Return the recording as a picture or a film of the screen."""
+    from ..traces.exports.played import as_cast, played
+    from ..tui.film import film, picture
+    from .moving_line import MovingLine
+
+    events = played(export)
+    if form is Form.SVG:
+        return picture(events, name, size, theme) + "\n"
+    line = MovingLine(messages)
+    try:
+        frames = film(events, name, size, theme, lambda share: line.draw(f"film {line.bar(share)} {share:.0%}"))
+    finally:
+        line.clear()
+    return as_cast(frames, size, name)
+
+
+def deliver(text: str, output: str, source: Path, messages: Messages, *, overwrite: bool) -> None:
+    """Write ``text`` to stdout (``-``) or to a file.
+
+    Raises click.UsageError for a file that cannot be had, click.ClickException for one that cannot be written to its
+    end; what was begun is taken away again.
+    """
+    if output == "-":
+        print_data(text)
+        return
+    from ..traces.new_file import open_new
+
+    path = Path(os.path.expanduser(output))
+    if path.exists() and path.samefile(source):
+        raise click.UsageError(f"{output} is the recording itself.")
+    try:
+        descriptor = open_new(path, overwrite=overwrite, refusal=f"{path} cannot be written.")
+    except TraceError as error:
+        raise click.UsageError(failure_text(error.what, error.reason, error.remedy)) from error
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(text.encode())
+    except OSError as error:
+        if path.is_file():
+            path.unlink(missing_ok=True)
+        raise click.ClickException(failure_text(f"{path} cannot be written.", error.strerror or str(error))) from error
+    messages.say(f"Written to {path}")

@@ -1,0 +1,149 @@
+"""The state machine, moved by events that a test hands it."""
+
+import pytest
+
+from decodescope.backends.events import Event, Failed, Finished
+from decodescope.backends.launch import Source
+from decodescope.backends.requests import EngineSettings, MeasureRequest
+from decodescope.bench.plan import BenchPlan, Group, Trial
+from decodescope.bench.runner import Bench, Stage
+
+from ..tui.fakes import FakeBackend
+from .rows import MODEL, WITH, a_group, measured
+
+READ, WRITE = Trial(prompt=8), Trial(generate=4, depth=16)
+
+
+class Driven:
+    """A bench whose engines are fakes."""
+
+    def __init__(self, *groups: Group, repetitions: int = 2, warm_up: bool = False) -> None:
+        self.engines: list[FakeBackend] = []
+        plan = BenchPlan(groups=groups, repetitions=repetitions, warm_up=warm_up, pause_ms=20)
+        self.bench = Bench(plan, launch=self._launch)
+        self.bench.start()
+
+    def _launch(self, source: Source, settings: EngineSettings) -> FakeBackend:
+        self.engines.append(FakeBackend())
+        return self.engines[-1]
+
+    def say(self, *events: Event) -> None:
+        self.engines[-1].play(*events)
+        self.bench.receive()
+
+    @property
+    def asked(self) -> list[MeasureRequest]:
+        return self.engines[-1].measured
+
+
+def failed(stage: str) -> Failed:
+    return Failed(t=0, stage=stage, what="It failed.")  # type: ignore[arg-type]
+
+
+def test_everything_is_asked_in_order() -> None:
+    driven = Driven(a_group(READ, WRITE), warm_up=True)
+    driven.say(MODEL)
+    assert driven.bench.repetition == 0
+    driven.say(WITH, *[measured(prompt=9)])
+    for _ in range(2):
+        driven.say(measured(prompt=5))
+    driven.say(measured([3]))
+    driven.say(measured([3] * 4))
+    assert (driven.bench.number, driven.bench.repetition) == (2, 2)
+    driven.say(measured([4] * 4))
+    assert driven.bench.stage is Stage.DONE
+    assert [(one.prompt, one.generate, one.depth, one.pause_ms) for one in driven.asked] == [
+        (8, 0, 0, 20),
+        (8, 0, 0, 0),
+        (8, 0, 0, 0),
+        (0, 1, 0, 20),
+        (0, 4, 16, 0),
+        (0, 4, 16, 0),
+    ]
+    # The warm-up's 9 ms is in no row.
+    assert [[one.ns for one in row.repetitions] for row in driven.bench.rows] == [
+        [5_000_000, 5_000_000],
+        [12_000_000, 16_000_000],
+    ]
+
+
+def test_one_engine_at_a_time() -> None:
+    driven = Driven(a_group(READ), a_group(READ), repetitions=1)
+    driven.say(MODEL)
+    assert len(driven.engines) == 1
+    driven.say(WITH, measured(prompt=5))
+    assert [engine.closed for engine in driven.engines] == [True, False]
+    driven.say(MODEL, WITH, measured(prompt=5))
+    assert driven.bench.stage is Stage.DONE
+    assert len(driven.bench.rows) == 2
+
+
+def test_a_test_that_fails_takes_no_other_with_it() -> None:
+    driven = Driven(a_group(READ, WRITE), repetitions=1)
+    driven.say(MODEL, WITH, failed("generate"))
+    driven.say(measured([3] * 4))
+    assert driven.bench.stage is Stage.DONE
+    assert [row.trial for row in driven.bench.rows] == [WRITE]
+    assert [one.trials for one in driven.bench.failures] == [(READ,)]
+
+
+@pytest.mark.parametrize("stage", ["load", "engine"])
+def test_an_engine_that_fails_takes_its_tests_and_no_others(stage: str) -> None:
+    driven = Driven(a_group(READ, WRITE), a_group(WRITE), repetitions=1)
+    driven.say(failed(stage))
+    driven.say(MODEL, WITH, measured([3] * 4))
+    assert driven.bench.stage is Stage.DONE
+    assert [row.trial for row in driven.bench.rows] == [WRITE]
+    assert [one.trials for one in driven.bench.failures] == [(READ, WRITE)]
+
+
+def test_what_was_measured_before_an_engine_died_stays() -> None:
+    driven = Driven(a_group(READ))
+    driven.say(MODEL, WITH, measured(prompt=5), failed("engine"))
+    assert [len(row.repetitions) for row in driven.bench.rows] == [1]
+    assert len(driven.bench.failures) == 1
+
+
+def test_a_model_that_there_is_not() -> None:
+    driven = Driven(Group("x", failed("load"), EngineSettings(), (READ,)), a_group(WRITE), repetitions=1)
+    assert driven.bench.number == 2
+    driven.say(MODEL, WITH, measured([3] * 4))
+    assert [one.group.name for one in driven.bench.failures] == ["x"]
+    assert len(driven.bench.rows) == 1
+
+
+def test_a_cancel_keeps_what_was_measured() -> None:
+    driven = Driven(a_group(READ, WRITE))
+    driven.say(MODEL, WITH, measured(prompt=5))
+    driven.bench.cancel()
+    assert driven.engines[-1].cancelled == 1
+    driven.say(Finished(t=0, reason="cancelled"))
+    assert driven.bench.stage is Stage.CANCELLED
+    assert [len(row.repetitions) for row in driven.bench.rows] == [1]
+    assert driven.bench.fileno() is None
+
+
+def test_a_repetition_that_was_complete_before_the_cancel_is_the_last_one() -> None:
+    driven = Driven(a_group(READ), repetitions=5)
+    driven.say(MODEL, WITH)
+    driven.bench.cancel()
+    driven.say(measured(prompt=5))
+    assert driven.bench.stage is Stage.CANCELLED
+    assert len(driven.asked) == 1
+    assert [len(row.repetitions) for row in driven.bench.rows] == [1]
+
+
+def test_the_second_cancel_ends_at_once() -> None:
+    driven = Driven(a_group(READ))
+    driven.say(MODEL)
+    driven.bench.cancel()
+    driven.bench.cancel()
+    assert driven.bench.stage is Stage.CANCELLED
+    assert driven.engines[-1].closed
+
+
+def test_a_cancel_while_loading_ends_at_once() -> None:
+    driven = Driven(a_group(READ))
+    driven.bench.cancel()
+    assert driven.bench.stage is Stage.CANCELLED
+    assert driven.engines[-1].closed

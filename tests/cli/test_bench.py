@@ -1,0 +1,203 @@
+"""``decodescope bench``."""
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from decodescope.cli.bench_plan import WORDS, Grid, named
+from decodescope.cli.group import cli
+
+from ..conftest import DEADLINE_SECONDS, RunCommand, ScriptWriter
+from .conftest import Starter
+
+HOUR = 3_600_000
+TURN = ({"prefill": 64, "ms": 20}, {"repeat": 12, "text": " x", "ms": 5}, {"stop": "stop"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-p", "0", "-n", "0"], "nothing to measure"),
+        (["-p", "x"], "no whole number"),
+        (["-p", "8-4"], "ends before it begins"),
+        (["-pg", "8"], "no pair"),
+        (["-t", "0"], "not between 1"),
+        (["-t", "1000"], "The number of threads (-t) cannot be 1000"),
+        (["-ctk", "q9"], "'q9' is none of f32"),
+        (["-ctv", "q8_0", "-fa", "0"], "needs flash attention"),
+        (["--sample", "2"], "'2' is none of 0, 1"),
+        (["-r", "0"], "-r"),
+        (["-o", "sql"], "sql"),
+        (["-m", "a,,b"], "has no name"),
+        (["--against", "/not there"], "/not there cannot be read"),
+    ],
+)
+def test_refused(arguments: list[str], said: str) -> None:
+    result = CliRunner().invoke(cli, ["bench", *arguments])
+    assert result.exit_code == 2
+    assert said in result.output
+
+
+def a_grid(**values: object) -> Grid:
+    one: dict[str, object] = {
+        "models": (),
+        "prompt": (512,),
+        "generate": (128,),
+        "both": (),
+        "depth": (0,),
+        "sample": (False,),
+        "threads": (None,),
+        "batch": (2048,),
+        "micro_batch": (512,),
+        "cache_type_k": ("f16",),
+        "cache_type_v": ("f16",),
+        "flash_attention": ("auto",),
+        "gpu_layers": (-1,),
+    }
+    return Grid(**{**one, **values})  # type: ignore[arg-type]
+
+
+def test_lists_multiply(script: ScriptWriter) -> None:
+    reference = f"script:{script(*TURN)}"
+    grid = a_grid(
+        models=(reference, reference), prompt=(0, 8), both=((8, 4),), depth=(0, 100), threads=(1, 2), batch=(64, 2048)
+    )
+    plan = grid.plan(repetitions=3, warm_up=True, pause_ms=0)
+    assert [(one.settings.threads, one.settings.batch, one.settings.micro_batch) for one in plan.groups] == [
+        (1, 64, 64),
+        (2, 64, 64),
+        (1, 2048, 512),
+        (2, 2048, 512),
+    ] * 2
+    assert [trial.name for trial in plan.groups[0].trials] == [
+        "pp8",
+        "tg128",
+        "pp8+tg4",
+        "pp8 @ d100",
+        "tg128 @ d100",
+        "pp8+tg4 @ d100",
+    ]
+    assert plan.groups[0].settings.context == 229  # 100 + 128, and one that may be drawn
+    assert plan.rows == 48
+
+
+def test_the_words_of_llama_bench() -> None:
+    assert named("on,0,1,auto", WORDS["flash"]) == ("on", "off", "on", "auto")
+    assert named("0,1", WORDS["sample"]) == (False, True)
+
+
+def test_markdown(decodescope: RunCommand, script: ScriptWriter) -> None:
+    done = decodescope("bench", "-m", f"script:{script(*TURN)}", "-p", "64", "-n", "10", "-d", "0,32", "-r", "2")
+    assert done.returncode == 0, done.stderr
+    heading, _, *rows = done.stdout.decode().splitlines()
+    assert heading.startswith("| model ")
+    assert [row.split("|")[6].strip() for row in rows[:4]] == ["pp64", "tg10", "pp64 @ d32", "tg10 @ d32"]
+    assert all(" ± " in row for row in rows[:4])
+    assert rows[5].startswith("build: ")
+    said = done.stderr.decode().splitlines()
+    assert [line.split("  ")[0] for line in said] == ["1 of 4", "2 of 4", "3 of 4", "4 of 4"]
+    assert b"\x1b" not in done.stdout + done.stderr
+
+
+def test_json(decodescope: RunCommand, script: ScriptWriter) -> None:
+    done = decodescope(
+        "bench", "-m", f"script:{script(*TURN)}", "-p", "64", "-n", "10", "-r", "3", "-o", "json", "--no-warmup"
+    )
+    assert done.returncode == 0, done.stderr
+    read, write = json.loads(done.stdout)
+    assert (read["n_prompt"], read["n_gen"], write["n_prompt"], write["n_gen"]) == (64, 0, 0, 10)
+    assert len(read["samples_ns"]) == len(write["repetitions"]) == 3
+    assert read["ttft_ms"] >= 20
+    # 10 tokens every 5 ms at the earliest.
+    assert write["avg_ts"] <= 200
+    assert write["itl_ms"]["max"] >= 5
+
+
+def test_the_demo_model(decodescope: RunCommand) -> None:
+    done = decodescope(
+        "bench", "-m", "demo", "-p", "4", "-n", "2", "-pg", "4,2", "-d", "0,8", "-r", "2", "-t", "1", "--sample", "0,1",
+        "-o", "jsonl",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [(row["n_depth"], row["sample"], row["n_prompt"], row["n_gen"]) for row in rows] == [
+        (depth, sample, prompt, generate)
+        for depth in (0, 8)
+        for sample in (False, True)
+        for prompt, generate in ((4, 0), (0, 2), (4, 2))
+    ]
+    assert {row["n_threads"] for row in rows} == {1}
+    assert all(row["avg_ts"] > 0 and len(row["samples_ns"]) == 2 for row in rows)
+    assert rows[0]["model_type"].startswith("llama ")
+    assert rows[0]["model_size"] > 0
+
+
+def test_a_model_that_cannot_be_used_fails_its_rows_only(decodescope: RunCommand, script: ScriptWriter) -> None:
+    good, bad = script(*TURN), script({"load_error": "no such tensor"}, name="bad.jsonl")
+    done = decodescope(
+        "bench", "-m", f"/nowhere,script:{bad},script:{good}", "-p", "64", "-n", "0", "-r", "1", "-o", "jsonl"
+    )
+    assert done.returncode == 3
+    (row,) = done.stdout.splitlines()
+    assert json.loads(row)["model_filename"].endswith("played.jsonl")
+    said = done.stderr.decode()
+    assert "no such tensor" in said
+    assert said.count("Not measured to the end: pp64.") == 2
+
+
+def test_a_test_that_fails_fails_alone(decodescope: RunCommand, script: ScriptWriter) -> None:
+    path = script({"error": "out of memory"}, *TURN)
+    done = decodescope("bench", "-m", f"script:{path}", "-p", "64", "-n", "4", "-r", "1", "--no-warmup", "-o", "jsonl")
+    assert done.returncode == 1
+    (row,) = done.stdout.splitlines()
+    assert json.loads(row)["n_gen"] == 4
+    assert "out of memory" in done.stderr.decode()
+
+
+def test_an_engine_that_dies(decodescope: RunCommand, script: ScriptWriter) -> None:
+    path = script({"prefill": 64, "ms": 1}, {"stop": "stop"}, {"signal": int(signal.SIGKILL)})
+    done = decodescope("bench", "-m", f"script:{path}", "-p", "64", "-n", "0", "-r", "2", "--no-warmup", "-o", "jsonl")
+    assert done.returncode == 1
+    (row,) = done.stdout.splitlines()
+    assert len(json.loads(row)["samples_ns"]) == 1
+    assert "SIGKILL" in done.stderr.decode()
+
+
+def test_ctrl_c_prints_what_was_measured(start: Starter, script: ScriptWriter) -> None:
+    path = script({"prefill": 64, "ms": 1}, {"stop": "stop"}, {"text": "x", "ms": HOUR})
+    process = start("bench", "-m", f"script:{path}", "-p", "64", "-n", "4", "-r", "1", "--no-warmup", "-o", "json")
+    assert process.stderr is not None
+    assert any(b"2 of 2" in line for line in process.stderr)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=DEADLINE_SECONDS)
+    assert process.returncode == 130
+    (row,) = json.loads(out)
+    assert row["n_prompt"] == 64
+
+
+def test_against(decodescope: RunCommand, script: ScriptWriter, tmp_path: Path) -> None:
+    """20 ms against 20 ms and against 2 s: the one may be anything up to that, the other is slower on any machine."""
+    fast = script({"prefill": 64, "ms": 20}, {"stop": "stop"})
+    options = ("-p", "64", "-n", "0", "-r", "3", "--no-warmup")
+    done = decodescope("bench", "-m", f"script:{fast}", *options, "-o", "json")
+    (row,) = json.loads(done.stdout)
+    old = tmp_path / "old.json"
+
+    def against(samples: list[int], *more: str) -> tuple[int, str]:
+        old.write_text(json.dumps([{**row, "samples_ns": samples}]))
+        done = decodescope("bench", "-m", f"script:{fast}", *options, "--against", str(old), *more)
+        return done.returncode, (done.stdout + done.stderr).decode()
+
+    hour = HOUR * 1_000_000
+    status, said = against([hour, hour + 1, hour])
+    assert (status, "faster" in said) == (0, True)
+    status, said = against([1000, 1001, 1000], "-o", "csv")
+    assert status == 1
+    assert "Slower by more than 5.0 %: pp64." in said
+    status, said = against([1000], "-o", "csv")
+    assert status == 1
+    assert "fewer than two repetitions in the old results" in said
+    assert "Nothing could be compared." in said

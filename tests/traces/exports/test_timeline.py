@@ -1,0 +1,117 @@
+"""The timeline, against the rules of the trace-event format."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from decodescope.traces.exports.timeline import as_perfetto
+
+from ...tui.fakes import MS
+from .recorded import GAP, SLOW, exported, quiet_then_disturbed, two_answers
+
+
+def _records(text: str) -> list[dict[str, Any]]:
+    whole = json.loads(text)
+    assert set(whole) == {"displayTimeUnit", "otherData", "traceEvents"}
+    assert whole["displayTimeUnit"] in ("ms", "ns")
+    records: list[dict[str, Any]] = whole["traceEvents"]
+    return records
+
+
+def _check(records: list[dict[str, Any]]) -> None:
+    """Raise AssertionError where the format's rules are broken."""
+    before = 0.0
+    open_until: dict[tuple[int, int], list[float]] = defaultdict(list)
+    named: set[tuple[str, int, int]] = set()
+    for record in records:
+        assert record["ph"] in "MXiC"
+        assert isinstance(record["name"], str)
+        assert record["name"]
+        assert isinstance(record["pid"], int)
+        assert isinstance(record["tid"], int)
+        assert record["ts"] >= before or record["ph"] == "M"
+        before = max(before, record["ts"])
+        track = (record["pid"], record["tid"])
+        match record["ph"]:
+            case "M":
+                assert record["name"] in ("process_name", "thread_name", "thread_sort_index")
+                assert (record["name"], *track) not in named
+                named.add((record["name"], *track))
+            case "X":
+                assert record["dur"] >= 0
+                stack = open_until[track]
+                while stack and stack[-1] <= record["ts"] + 1e-3:
+                    stack.pop()
+                # Slices of one thread lie within each other or side by side.
+                assert all(record["ts"] + record["dur"] <= end + 1e-3 for end in stack)
+                stack.append(record["ts"] + record["dur"])
+                assert ("thread_name", *track) in named
+                assert ("process_name", record["pid"], 0) in named
+            case "i":
+                assert record["s"] in "gpt"
+            case "C":
+                assert record["args"]
+                assert all(isinstance(value, int | float) for value in record["args"].values())
+
+
+def test_the_rules_of_the_format(tmp_path: Path) -> None:
+    records = _records(as_perfetto(exported(tmp_path)))
+    _check(records)
+    assert {record["pid"] for record in records} == {1, 2}
+
+
+def test_a_slice_per_token_with_its_cause(tmp_path: Path) -> None:
+    records = _records(as_perfetto(exported(tmp_path, quiet_then_disturbed())))
+    tokens = [record for record in records if record["ph"] == "X" and "token" in record["args"]]
+    assert [one["args"]["token"] for one in tokens] == list(range(1, 41))
+    assert tokens[1]["dur"] == (GAP + 2000) / 1000
+    assert tokens[1]["ts"] == 2_430_000.0
+    slow = tokens[SLOW - 1]
+    assert slow["args"]["cause"] == "preempted"
+    assert "pre-empted 37 times" in slow["args"]["why"]
+    (mark,) = (record for record in records if record["ph"] == "i")
+    assert mark["name"] == "slow: preempted"
+    assert mark["ts"] == pytest.approx(slow["ts"] + slow["dur"])
+
+
+def test_load_and_prefill(tmp_path: Path) -> None:
+    records = _records(as_perfetto(exported(tmp_path, quiet_then_disturbed())))
+    slices = {record["name"]: record for record in records if record["ph"] == "X"}
+    assert (slices["load"]["ts"], slices["load"]["dur"]) == (0, 1_200_000)
+    assert (slices["warm-up"]["ts"], slices["warm-up"]["dur"]) == (1_200_000, 80_000)
+    assert (slices["prefill"]["ts"], slices["prefill"]["dur"]) == (2_010_000, 417_000)
+    read = [record for record in records if record["name"] == "prompt tokens read"]
+    assert [(one["ts"], one["args"]["computed"]) for one in read] == [
+        (2_010_000, 0),
+        (2_200_000, 160),
+        (2_427_000, 416),
+    ]
+    assert {one["args"]["cached"] for one in read} == {96}
+
+
+def test_one_generation(tmp_path: Path) -> None:
+    records = _records(as_perfetto(exported(tmp_path, number=2)))
+    _check(records)
+    assert [record["name"] for record in records if record["name"].startswith("generation")] == ["generation 2"]
+
+
+def test_a_file_that_goes_back_in_time(tmp_path: Path) -> None:
+    events = two_answers()
+    events[20] = replace(events[20], t=5 * MS)
+    _check(_records(as_perfetto(exported(tmp_path, events))))
+
+
+def test_cut_in_the_middle_of_an_answer(tmp_path: Path) -> None:
+    records = _records(as_perfetto(exported(tmp_path, quiet_then_disturbed()[:20])))
+    _check(records)
+    assert any(record["name"] == "generation 1" for record in records)
+
+
+def test_without_text(tmp_path: Path) -> None:
+    text = as_perfetto(exported(tmp_path, text=False))
+    _check(_records(text))
+    assert "secret" not in text

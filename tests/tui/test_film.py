@@ -1,0 +1,93 @@
+"""The real screen as a picture and as a film."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pyte
+import pytest
+
+from decodescope.traces.exports.played import as_cast, played
+from decodescope.tui.film import MOST_FRAMES, film, frame_times, picture
+
+from ..traces.exports.recorded import exported, quiet_then_disturbed, two_answers
+from .fakes import MS
+
+SIZE = (100, 30)
+S = 1_000_000_000
+
+
+def screen_after(frames: list[tuple[float, str]], size: tuple[int, int] = SIZE) -> str:
+    screen = pyte.Screen(*size)
+    stream = pyte.Stream(screen)
+    for _, data in frames:
+        stream.feed(data)
+    return "\n".join(screen.display)
+
+
+def test_the_picture_is_whole_and_refers_to_nothing() -> None:
+    svg = picture(quiet_then_disturbed(), "a <b>.jsonl", SIZE)
+    root = ET.fromstring(svg)
+    assert root.tag.endswith("svg")
+    assert "font-face" not in svg
+    assert not re.findall(r"url\((?!#)", svg)
+    assert "href" not in svg
+    shown = "".join(root.itertext()).replace("\xa0", " ")
+    assert "a <b>.jsonl" in shown
+    assert "430 ms" in shown
+    assert "\x1b" not in svg
+
+
+def test_the_film_follows_the_recorded_time() -> None:
+    frames = film(quiet_then_disturbed(), "a.jsonl", SIZE)
+    times = [at for at, _ in frames]
+    assert times == sorted(times)
+    assert times[0] == 0.0
+    assert 2.8 <= times[-1] <= 2.9  # the last event comes at 2,430 + 38 × 6.9 + 83 + 1 ms
+    reading = screen_after([one for one in frames if one[0] <= 2.2])
+    assert "256 / 512 tokens" in reading
+    assert "token" not in reading.split("TTFT")[0].split("512 tokens")[0]
+    end = screen_after(frames)
+    assert "done" in end
+    assert "40 tokens" in end
+    assert "430 ms" in end
+
+
+def test_only_one_generation(tmp_path: Path) -> None:
+    whole = list(played(exported(tmp_path, two_answers())))
+    assert whole == two_answers()
+    (tmp_path / "b").mkdir()
+    second = list(played(exported(tmp_path / "b", two_answers(), number=2)))
+    assert len(second) == 6
+    end = screen_after(film(second, "a.jsonl", SIZE))
+    assert "It failed." in end
+    assert "40 tokens" not in end
+
+
+def test_an_asciicast_has_a_head_and_a_line_per_frame() -> None:
+    made = as_cast([(0.0, "\x1b[2J"), (1.25, "é\n")], SIZE, "a\ud800\x1b")
+    head, *lines = (json.loads(line) for line in made.splitlines())
+    assert head["version"] == 2
+    assert (head["width"], head["height"]) == SIZE
+    assert head["title"] == "a�␛"
+    assert lines == [[0.0, "o", "\x1b[2J"], [1.25, "o", "é\n"]]
+
+
+@pytest.mark.parametrize(
+    ("times", "frames"),
+    [
+        ([5], [0]),
+        ([0, 7 * MS, 14 * MS, 120 * MS], [0, 100 * MS, 200 * MS]),
+        ([0, 3500 * MS], [0, S, 2 * S, 3 * S, 3500 * MS]),
+    ],
+)
+def test_when_there_is_a_frame(times: list[int], frames: list[int]) -> None:
+    assert frame_times(times) == frames
+
+
+def test_a_long_recording_has_a_bounded_number_of_frames() -> None:
+    times = [place * 7 * MS for place in range(100_000)]
+    found = frame_times(times)
+    assert len(found) <= MOST_FRAMES + 2
+    assert found[-1] >= times[-1]

@@ -1,0 +1,185 @@
+"""The events as a timeline in the trace-event format, for Perfetto and chrome://tracing."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from ...backends.events import (
+    Event,
+    Failed,
+    Finished,
+    LoadProgress,
+    Log,
+    ModelReady,
+    PrefillProgress,
+    PromptReady,
+    RequestTaken,
+    Token,
+)
+from ...backends.text import visible
+from ...metrics.disturbance import Cause
+from ...metrics.summary import as_ms
+from ..no_text import NO_ID
+from .facts import machine_facts, program_facts
+from .figures import figures, verdict
+from .subject import Export, Row, Subject
+
+_LOAD, _REQUEST, _READ, _WRITE = range(1, 5)
+_TRACKS = {_LOAD: "load", _REQUEST: "generation", _READ: "read (prefill)", _WRITE: "write (decode)"}
+
+_UNNAMED = "decodescope"
+
+Record = dict[str, Any]
+
+
+def as_perfetto(export: Export) -> str:
+    """Return a JSON object in the trace-event format; times in µs since the recording's first event, in order."""
+    records = sorted(_Timeline(export).records(), key=_order)
+    whole = {
+        "displayTimeUnit": "ms",
+        "otherData": {"machine": machine_facts(export.header), "program": program_facts(export.header)},
+        "traceEvents": records,
+    }
+    return msgspec.json.encode(whole).decode() + "\n"
+
+
+def _order(record: Record) -> tuple[bool, float, float]:
+    """Names first, then by time, what encloses others before them."""
+    return record["ph"] != "M", record["ts"], -record.get("dur", 0.0)
+
+
+class _Timeline:
+    """Walks through a recording once; every model is a process, every phase a thread."""
+
+    def __init__(self, export: Export) -> None:
+        self._subjects = {id(one.generation.taken): one for one in export.subjects}
+        self._events = export.events
+        self._latest = self._origin = min(event.t for event in export.events)
+        self._processes = [_UNNAMED]
+        self._loaded_before = False
+        self._load_began: float | None = None
+        self._subject: Subject | None = None
+        self._rows: Iterator[Row] = iter(())
+        self._taken = self._read_began = self._before = 0.0
+
+    def records(self) -> Iterator[Record]:
+        """Yield what is shown, parents and children in any order."""
+        for event in self._events:
+            yield from self._about(event, self._at(event.t))
+        if self._subject is not None:
+            yield from self._ended(self._at(self._latest), None)
+        for process, name in enumerate(self._processes, start=1):
+            yield from _names(process, name)
+
+    def _at(self, t: int) -> float:
+        # A file that somebody has edited may go back in time; a timeline must not.
+        self._latest = max(self._latest, t)
+        return (self._latest - self._origin) / 1000
+
+    def _about(self, event: Event, at: float) -> Iterator[Record]:
+        match event:
+            case LoadProgress():
+                yield from self._load_progress(event, at)
+            case ModelReady():
+                yield from self._loaded(event, at)
+            case RequestTaken():
+                if self._subject is not None:
+                    yield from self._ended(at, None)
+                self._begin(event, at)
+            case Finished() | Failed() if self._subject is not None:
+                yield from self._ended(at, event)
+            case PromptReady() if self._subject is not None:
+                self._read_began = at
+                yield self._slice("template and tokens", _REQUEST, self._taken, at, {})
+                yield self._counter("prompt tokens read", at, {"cached": event.cached, "computed": 0})
+            case PrefillProgress() if self._subject is not None:
+                computed = max(event.processed - event.cached, 0)
+                yield self._counter("prompt tokens read", at, {"cached": event.cached, "computed": computed})
+                if event.processed >= event.total:
+                    yield self._slice("prefill", _READ, self._read_began, at, {"tokens": event.total})
+                    self._before = at
+            case Token() if self._subject is not None:
+                yield from self._token(next(self._rows), at)
+            case Failed():
+                yield self._instant(visible(event.what), _LOAD, at, {"reason": visible(event.reason)})
+            case Log():
+                yield self._instant(visible(event.text), _LOAD, at, {"level": event.level})
+            case _:
+                pass  # of no generation that is exported, or of none at all
+
+    def _load_progress(self, event: LoadProgress, at: float) -> Iterator[Record]:
+        if self._load_began is None:
+            self._next_process()
+            self._load_began = at
+        yield self._counter("model loaded", at, {"percent": event.fraction * 100})
+
+    def _loaded(self, model: ModelReady, at: float) -> Iterator[Record]:
+        if self._load_began is None:
+            self._next_process()
+        self._processes[-1] = visible(model.name) or _UNNAMED
+        began = at - (model.load_ns + model.warmup_ns) / 1000 if self._load_began is None else self._load_began
+        warmed = max(began, at - model.warmup_ns / 1000, 0.0)
+        arguments = {"file": visible(model.file), "quantization": visible(model.quantization), "bytes": model.bytes}
+        yield self._slice("load", _LOAD, max(began, 0.0), warmed, {**arguments, "load_ms": as_ms(model.load_ns)})
+        yield self._slice("warm-up", _LOAD, warmed, at, {"warmup_ms": as_ms(model.warmup_ns)})
+        self._load_began = None
+
+    def _next_process(self) -> None:
+        if self._loaded_before:
+            self._processes.append(_UNNAMED)
+        self._loaded_before = True
+
+    def _begin(self, taken: RequestTaken, at: float) -> None:
+        self._subject = self._subjects.get(id(taken))
+        self._rows = iter(()) if self._subject is None else iter(self._subject.rows())
+        self._taken = self._read_began = self._before = at
+
+    def _token(self, row: Row, at: float) -> Iterator[Record]:
+        token, _, gap, cause = row
+        text = visible(token.piece.decode("utf-8", "replace"))
+        arguments: Record = {"token": token.index, "gap_ms": as_ms(gap), "sample_ms": as_ms(token.sample_ns)}
+        if token.id != NO_ID:
+            arguments["id"] = token.id
+        if gap is not None:
+            arguments["decode_ms"] = as_ms(token.decode_ns)
+        if cause is not Cause.NONE and self._subject is not None:
+            arguments["cause"] = cause.name.lower()
+            arguments["why"] = self._subject.run.explain(token.index - 1)
+            yield self._instant(f"slow: {arguments['cause']}", _WRITE, at, {"why": arguments["why"]})
+        yield self._slice(text or "token", _WRITE, self._before, at, arguments)
+        self._before = at
+
+    def _ended(self, at: float, end: Finished | Failed | None) -> Iterator[Record]:
+        subject, self._subject = self._subject, None
+        if subject is None:
+            return
+        told: Record = {figure.label: figure.text for figure in figures(subject)}
+        told["verdict"] = verdict(subject.run)
+        yield self._slice(f"generation {subject.number}", _REQUEST, self._taken, at, told)
+        if isinstance(end, Failed):
+            yield self._instant(visible(end.what), _REQUEST, at, {"reason": visible(end.reason)})
+
+    def _slice(self, name: str, track: int, began: float, ended: float, arguments: Record) -> Record:
+        # Rounded to ns, which µs with three decimals are: the end of one is the beginning of the next.
+        duration = round(ended - began, 3)
+        return {**self._record("X", name, track, began), "cat": _TRACKS[track], "dur": duration, "args": arguments}
+
+    def _instant(self, name: str, track: int, at: float, arguments: Record) -> Record:
+        return {**self._record("i", name, track, at), "cat": _TRACKS[track], "s": "t", "args": arguments}
+
+    def _counter(self, name: str, at: float, values: Record) -> Record:
+        return {**self._record("C", name, 0, at), "args": values}
+
+    def _record(self, phase: str, name: str, track: int, at: float) -> Record:
+        return {"ph": phase, "name": name, "pid": len(self._processes), "tid": track, "ts": at}
+
+
+def _names(process: int, name: str) -> Iterator[Record]:
+    def named(what: str, track: int, arguments: Record) -> Record:
+        return {"ph": "M", "name": what, "pid": process, "tid": track, "ts": 0.0, "args": arguments}
+
+    yield named("process_name", 0, {"name": name})
+    for track, said in _TRACKS.items():
+        yield named("thread_name", track, {"name": said})
+        yield named("thread_sort_index", track, {"sort_index": track})
