@@ -94,6 +94,12 @@ class PagedView(ScrollView, can_focus=True):
             self._fit_page(fill=True)
             self.refresh()
 
+    def fill(self) -> None:
+        """Nothing more comes: no row needs to stay free below the newest one."""
+        if self._page_top and self._page_top + self.view_rows > self.content_rows():
+            self._fit_page(fill=True)
+            self.refresh()
+
     def _shift_page(self, rows: int) -> None:
         """Rows were added or taken away above the page."""
         self._page_top = max(0, self._page_top + rows)
