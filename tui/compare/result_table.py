@@ -140,5 +140,8 @@ def sentence_rows(results: Results, width: int, lines: int, *, judged: bool = Tr
 
 def _ending(line: str, sign: str, width: int) -> str:
     """Put ``sign`` at the end of a line, which is cut for it where it must be."""
-    room = width - len(sign) - 1
-    return f"{line if cell_len(line) <= room else set_cell_size(line, max(room, 0))} {sign}"
+    room = max(width - len(sign) - 1, 0)
+    if cell_len(line) > room:
+        line = set_cell_size(line, room)
+        line = line.rsplit(" ", 1)[0] if line.strip(" ").count(" ") else line
+    return f"{line} {sign}"

@@ -70,7 +70,7 @@ def lane_phase(lane: Lane, moment: Moment | None, race: Race | None, width: int,
         case LanePhase.CANCELLED:
             return _said("cancelled", "warn", _outcome(counted(moment), moment), width)
         case LanePhase.FAILED:
-            return _said("failed", "bad", "takes no further part", width)
+            return _said("failed", "bad", "", width)
         case _:
             assert_never(lane.phase)
 
