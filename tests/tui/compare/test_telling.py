@@ -1,11 +1,15 @@
 """What the compare screen tells about what is to come, what was asked of it, and what its figures mean."""
 
+import dataclasses
 import math
 
 import pytest
 from textual import events
 
+from decodescope.comparison.figures import Ratio, Spread
 from decodescope.comparison.results import results
+from decodescope.comparison.table import columns
+from decodescope.metrics.divergence import Estimate
 from decodescope.tui.compare.help import sections
 from decodescope.tui.compare.keys import keys_now
 from decodescope.tui.compare.opened import OpenedLane
@@ -98,19 +102,17 @@ async def test_no_verdict_before_a_round_is_over() -> None:
 
 
 async def test_a_failure_is_told_once_in_its_lane() -> None:
+    why = ("cut.gguf is incomplete.", "It ends at 3 of 4 tensors.")
     async with comparing(2, size=(200, 50)) as running:
-        await running.play(
-            lambda: running.comparison.failed(1, "cut.gguf is incomplete.", "It ends at 3 of 4 tensors.")
-        )
+        await running.play(lambda: running.comparison.failed(1, *why))
         lane = [row[100:] for row in running.shown().splitlines()[2:20]]
-        assert sum("cut.gguf is incomplete." in row for row in lane) == 1
-        assert sum("It ends at 3 of 4 tensors." in row for row in lane) == 1
+        assert [sum(words in row for row in lane) for words in why] == [1, 1]
 
 
 async def test_everything_that_has_to_be_known_is_a_key_away() -> None:
     async with comparing(4, size=(80, 24)) as running:
-        for number in (1, 2):
-            await running.play(lambda number=number: running.comparison.failed(number, "Cannot be loaded. " * 9))
+        await running.play(lambda: running.comparison.failed(1, "Cannot be loaded. " * 9))
+        await running.play(lambda: running.comparison.failed(2, "Cannot be loaded. " * 9))
         await running.play(running.comparison.all_written)
         running.app.clear_notifications()
         await running.pilot.pause()
@@ -135,15 +137,21 @@ def test_sentences_keep_to_their_lines(width: int, lines: int) -> None:
 @pytest.mark.parametrize("width", [40, 76, 116, 150, 196, 300])
 def test_uncertainties_stand_where_there_is_room(width: int) -> None:
     found = results(two_lanes(), together=False)
+    row = dataclasses.replace(
+        found.rows[1],
+        decode_ratio=Ratio(1.213, 1.184, 1.254),
+        mean_kld=Estimate(0.0123, 0.0004),
+        same_top=Estimate(0.9143, 0.0111),
+        perplexity=Estimate(12.34, 0.21),
+        decode_rate=Spread(143, 140, 147, 3),
+    )
+    found = dataclasses.replace(found, rows=(found.rows[0], row))
     shown = fitting(found, width)
     assert needed(shown, found.rows, width) <= width
-    cells = {column.key: column.cell(found.rows[1]) for column in shown}
+    cells = {column.key: column.cell(row) for column in shown}
     if width >= 196:
-        assert [key for key in ("kld", "same_top", "perplexity") if "±" in cells[key]] == [
-            "kld",
-            "same_top",
-            "perplexity",
-        ]
+        assert cells["ratio"] == "1.21× (1.18 to 1.25)"
+        assert all("±" in cells[key] for key in ("kld", "same_top", "perplexity"))
 
 
 async def test_a_place_is_told_not_to_be_a_verdict_where_answers_differ_in_length() -> None:
@@ -171,11 +179,7 @@ async def test_equal_answers_need_no_such_remark() -> None:
 def test_help_has_what_the_table_has() -> None:
     found = results(two_lanes(), together=False)
     told = {name for _, entries, _ in sections(found) for name, _ in entries}
-    assert {column.heading for column in fitting(found, 500)} <= {
-        *told,
-        *(f"{name} ms" for name in told),
-        *(f"{name} tok/s" for name in told),
-    }
+    assert {column.heading for column in columns(found, wide=True)} <= told
     assert sections(None)
 
 
