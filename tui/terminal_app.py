@@ -21,6 +21,7 @@ EXIT_DONE = 0
 EXIT_CRASHED = 1
 EXIT_USAGE = 2
 EXIT_NOT_LOADED = 3
+_LINES_FOR_A_TOAST = 8
 
 _COMMANDS_OF_TEXTUAL = frozenset({"Theme", "Quit"})
 
@@ -66,6 +67,12 @@ class TerminalApp(App[None]):
                         f"{key.label.capitalize()} ({key.display})", key.help, getattr(screen, f"action_{key.action}")
                     )
             yield from screen.further_commands()
+
+    def notify(self, message: str, **how: Any) -> None:
+        """Show a notification; not twice the same, and none where it would cover everything."""
+        shown = any(one.message == message for one in self._notifications)
+        if not shown and self.size.height >= _LINES_FOR_A_TOAST:
+            super().notify(message, **how)
 
     def action_help_quit(self) -> None:
         """Stop what runs on Ctrl+C; otherwise say how to quit."""

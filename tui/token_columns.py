@@ -103,8 +103,10 @@ class Columns:
         if self.lens is Lens.TIME:
             parts.append(f" {'× median':>{_FACTOR_CELLS}} {'':{_MARK_CELLS}} {'at s':>{_AT_CELLS}}")
         else:
-            parts.append(f" {'chance':>{_CHANCE_CELLS}} {'rank':>{_RANK_CELLS}} {'bits':>{_ENTROPY_CELLS}}")
-            parts.append(f" {'':{_MARK_CELLS}}")
+            mark = f" {'':{_MARK_CELLS}}"
+            parts.append(f" {'chance':>{_CHANCE_CELLS}}{mark if self.lens is Lens.PROBABILITY else ''}")
+            parts.append(f" {'rank':>{_RANK_CELLS}} {'bits':>{_ENTROPY_CELLS}}")
+            parts.append(mark if self.lens is not Lens.PROBABILITY else "")
         if self.bar:
             parts.append(" " + fitted(f"{'|':>{max(self.bar // _MEDIANS_PER_BAR, 1)}} median", self.bar))
         if self.why:
@@ -142,8 +144,7 @@ def row_cells(run: Run, row: int, lens: Lens, columns: Columns, *, chosen: bool)
         yield f" {factor:>{_FACTOR_CELLS}} {mark}", told
         yield f" {(int(times[row]) - run.taken.t) / 1e9:>{_AT_CELLS}.3f}", ""
     else:
-        yield from _chances(run, row, lens, told)
-        yield f" {mark}", told
+        yield from _chances(run, row, lens, told, mark)
     if columns.bar:
         drawn = bar(gap, median, columns.bar) if gap is not None and median else " " * columns.bar
         yield f" {drawn}", "" if departs else "quiet"
@@ -160,11 +161,16 @@ def _token(run: Run, row: int, cells: int, told: str) -> Iterator[tuple[str, str
         yield fitted(sign, cells), "quiet" if run.control[row] and not told else told
 
 
-def _chances(run: Run, row: int, lens: Lens, told: str) -> Iterator[tuple[str, str]]:
+def _chances(run: Run, row: int, lens: Lens, told: str, mark: str) -> Iterator[tuple[str, str]]:
+    """The mark stands beside what it is about."""
     facts = run.likelihood.at(row)
     chance = numbers.percent(None if facts is None else math.exp(facts.logprob))
     rank = numbers.count(None if facts is None else facts.rank)
     entropy = numbers.bare_entropy(None if facts is None else bits(facts.entropy_nats))
     yield f" {chance:>{_CHANCE_CELLS}}", told if lens is Lens.PROBABILITY else ""
+    if lens is Lens.PROBABILITY:
+        yield f" {mark}", told
     yield f" {rank:>{_RANK_CELLS}}", ""
     yield f" {entropy:>{_ENTROPY_CELLS}}", told if lens is Lens.ENTROPY else ""
+    if lens is not Lens.PROBABILITY:
+        yield f" {mark}", told

@@ -22,7 +22,7 @@ from .race import Entry, Race
 from .result_table import ResultTable, Sentences
 from .room import in_view, share
 from .transcript import Transcript
-from .words import race_row, stage_row, tabs
+from .words import race_row, stage_row, stopping_row, tabs
 
 _PLOT_SHARE = 0.01
 """Of one core."""
@@ -73,6 +73,8 @@ class Board(KeptDrawing, Container):
         self._sentence_lines = 1
         self.race: Race | None = None
         self.chosen = 0
+        self.stopping = False
+        """Whether the end was asked for."""
 
     def compose(self) -> ComposeResult:
         """Put the table below what it sums up."""
@@ -104,6 +106,11 @@ class Board(KeptDrawing, Container):
         if self._results is None or self._results[0] != state:
             self._results = (state, self._comparison.results)
         return self._results[1]
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is a verdict: not before a round is over."""
+        return not self.busy or any(row.rounds for row in self.results.rows)
 
     def moment(self, lane: Lane) -> Moment | None:
         """Return what is shown of a lane: its run in the race, or its newest."""
@@ -193,6 +200,8 @@ class Board(KeptDrawing, Container):
             row = stage_row(
                 comparison.stage, comparison.round, rounds, together=comparison.plan.together, run=prompt, width=width
             )
+            if self.stopping and self.busy:
+                row = stopping_row(width)
         self._stage.show_rows([row])
 
     def at_leisure(self) -> None:
@@ -209,12 +218,12 @@ class Board(KeptDrawing, Container):
         for panel in self.panels:
             if panel.display:
                 moment = self.moment(panel.lane)
-                panel.draw_phase(moment, self.race)
+                panel.draw_phase(moment, self.race, stopping=self.stopping)
                 panel.draw_figures(moment)
         self._tabs.show_rows([tabs(self._comparison.lanes, self.chosen, self._tabs.content_size.width)])
         results = self.results
         self.table.show(results)
-        self.sentences.show(results, self._sentence_lines)
+        self.sentences.show(results, self._sentence_lines, judged=self.judged)
 
     def plots(self) -> None:
         """Draw the shared plots: the dearer they are, the longer the next ones wait."""

@@ -23,6 +23,7 @@ class Curve:
     """When each token was available, ns since the request was taken; shape (n,)."""
 
 
+_TITLE_FROM = 40
 _Points = tuple[list[float], list[float]]
 
 
@@ -41,7 +42,7 @@ def pace_rows(curves: Sequence[Curve], axis: Axis, tokens: int, width: int, heig
         positions, medians = thin_to_medians(values, max(1, -(-columns * len(values) // longest)))
         points.append(([float(position) for position in positions], [float(median) / 1e6 for median in medians]))
     top = axis.fit(max(_ceiling(ys) for _, ys in points))
-    title = "time per token, ms" if width >= 40 else "ms"
+    title = f"ms over {longest + 1:,} tokens" if width >= _TITLE_FROM else "ms"
     return _picture(drawn, points, title, x_max=float(longest), top=top, width=width, height=height)
 
 

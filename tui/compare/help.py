@@ -1,25 +1,40 @@
 """What the help of the compare screen says."""
 
+from typing import TYPE_CHECKING
+
 from ..screens.help import Section, key_entries
 from .keys import KEYS, LANE_KEYS
 
-_FIGURES = (
-    ("TTFT", "Time to first token: from the request to the first token; reading the prompt is most of it."),
-    ("TPOT", "Time per output token: (last token − first token) / (tokens − 1); p50, p95 of the gaps between tokens."),
-    ("read, write", "Tokens read and written per second: the median over all rounds that count."),
-    ("× ref", "The lane's rate over the first lane's, round by round; with several rounds its 95 % interval."),
-    ("KLD", "Mean KLD: how far the lane's distributions are from the first lane's on the same text; 0 is the same."),
-    ("same top", "How often the lane's likeliest next token is the first lane's."),
-    ("PPL", "Perplexity of that text: how surprised the lane was by it; lower is less."),
-    ("diverges", "The first token at which the lane, left alone, wrote something else than the first lane."),
+if TYPE_CHECKING:
+    from ...comparison.results import Results
+
+_RACE = (
+    (
+        "what",
+        "The lanes ran one at a time, unless --together was given; the race replays one round of all on one clock.",
+    ),
+    ("place", "Who was done first, from the request to the last token: reading the prompt (TTFT) is part of it."),
+    ("no verdict", "Answers may differ in length. Who writes faster is told below the table, from all rounds."),
 )
 
-HELP: tuple[Section, ...] = (
-    ("Keys", key_entries(KEYS), ""),
-    ("Lanes", LANE_KEYS, ""),
-    (
-        "Figures",
-        _FIGURES,
-        "Lanes run one at a time unless --together was given; the race replays them on one clock, from their times.",
-    ),
+_LANES = (
+    ("TPOT", "Time per output token: (last token − first token) / (tokens − 1); tok/s is its inverse."),
+    ("TTFT", "Time to first token: from the request to the first token; reading the prompt is most of it."),
 )
+
+
+def sections(results: "Results | None") -> tuple[Section, ...]:
+    """Return the help; that of the table's columns only with ``results``."""
+    made: list[Section] = [
+        ("Keys", key_entries(KEYS), ""),
+        ("Lanes", (*LANE_KEYS, *_LANES), ""),
+        ("The race", _RACE, ""),
+    ]
+    if results is not None:
+        from ...comparison.table import columns
+
+        shown = [(column.heading, column.help) for column in columns(results, wide=True)]
+        made.append(
+            ("The table", shown, "Each is the median of all rounds that count, where it is one of every round.")
+        )
+    return tuple(made)

@@ -32,7 +32,7 @@ class LaneText(Conversation):
 
     def rows_below_turn(self) -> int:
         """Return how many rows stay free below the newest one when the page turns."""
-        return self.view_rows * 3 // 4
+        return min(self.view_rows * 3 // 4, max(self.view_rows - 3, self.view_rows // 2))
 
 
 class LanePanel(KeptDrawing, Vertical):
@@ -60,6 +60,7 @@ class LanePanel(KeptDrawing, Vertical):
         self._pieces = 0
         self._judged = False
         self._failure_told = False
+        self._filled = False
         self.chosen = False
 
     def compose(self) -> ComposeResult:
@@ -93,12 +94,16 @@ class LanePanel(KeptDrawing, Vertical):
             self._shown, self._pieces, self._judged = transcript, 0, False
             self._axis.reset()
             self.text.clear()
-            self._failure_told = False
+            self._failure_told = self._filled = False
         if moment is not None and count > self._pieces:
             self._append(moment, count)
         if self.lane.phase is LanePhase.FAILED and not self._failure_told:
             self._failure_told = True
             self.text.end_answer(_why(self.lane))
+        ended = moment is not None and moment.ended
+        if ended and not self._filled:
+            self.text.fill()
+        self._filled = ended
 
     def _append(self, moment: Moment, count: int) -> None:
         pieces = moment.transcript.pieces[self._pieces : count]
@@ -113,13 +118,13 @@ class LanePanel(KeptDrawing, Vertical):
             self._judged = True
             self.text.mark_again(marks_of(moment.run))
 
-    def draw_phase(self, moment: Moment | None, race: Race | None) -> None:
+    def draw_phase(self, moment: Moment | None, race: Race | None, *, stopping: bool) -> None:
         """Draw what names the lane and where it stands."""
         width = self._head.content_size.width
         self._head.show_rows(
             [
                 lane_title(self.lane, chosen=self.chosen, width=width),
-                lane_phase(self.lane, moment, race, width),
+                lane_phase(self.lane, moment, race, width, stopping=stopping),
             ]
         )
 

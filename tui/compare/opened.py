@@ -19,18 +19,21 @@ _FOLLOW_SECONDS = 0.5
 _SCORED = (Lens.PROBABILITY, Lens.ENTROPY)
 
 
-def open_lane(lane: Lane, reference: Lane) -> Screen[None]:
+def open_lane(lane: Lane, reference: Lane, *, scored: bool = True) -> Screen[None]:
     """Return a screen that shows a lane's newest whole round, or the one under way; to be pushed.
 
-    It is read-only and goes back by esc or q. What the lane does while it is open is followed.
+    ``scored``: whether a text is scored at all. The screen is read-only and goes back by esc or q. What the lane does
+    while it is open is followed.
     """
-    return OpenedLane(lane, reference)
+    return OpenedLane(lane, reference, scored=scored)
 
 
 class OpenedLane(RecordingScreen):
     """Time through the lane's own answer; what was thought of the common text through the other lenses."""
 
-    def __init__(self, lane: Lane, reference: Lane) -> None:
+    def __init__(self, lane: Lane, reference: Lane, *, scored: bool) -> None:
+        """``scored``: whether a text is scored at all."""
+        self._no_scores = "no text has been scored yet; that comes after the rounds" if scored else "no text is scored"
         self._lane = lane
         self._reference = reference
         self._round = _shown_round(lane)
@@ -90,7 +93,7 @@ class OpenedLane(RecordingScreen):
             return
         lenses = self._lenses()
         if len(lenses) == 1:
-            self._say(f"There is no other lens: {self._lane.scores_note or 'no text has been scored yet'}.")
+            self._say(f"There is no other lens: {self._lane.scores_note or self._no_scores}.")
         lens = view.lens.following(lenses)
         scores = self._lane.scores
         if lens is Lens.TIME or scores is None or not scores.count:

@@ -65,6 +65,11 @@ class Race:
         return self.at >= self.length
 
     @property
+    def equal(self) -> bool:
+        """Whether all wrote the same number of tokens, so that they had as far to go."""
+        return len({entry.run.token_count for entry in self.entries.values()}) <= 1
+
+    @property
     def playing(self) -> bool:
         """Whether the clock runs."""
         return self._since is not None and not self.over

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.timer import Timer
 
+    from ...comparison.plan import ComparisonPlan
     from .board import Board
     from .race import Race
 
@@ -34,6 +35,7 @@ class Racing(_Base):
     """A part of the compare screen."""
 
     board: "Board | None"
+    _plan: "ComparisonPlan"
     _watching: Watching
     _race_timer: "Timer | None" = None
 
@@ -152,15 +154,14 @@ class Racing(_Base):
             return
         self.board.choose(number)
         self._lay_out()
-        self.call_after_refresh(self._focus_chosen)
-
-    def _focus_chosen(self) -> None:
-        if self.board is not None:
-            self.set_focus(self.board.panels[self.board.chosen].text)
+        self.set_focus(self.board.panels[number].text)
 
     @on(LaneChosen)
     def _chosen(self, message: LaneChosen) -> None:
-        if self.board is not None and message.number != self.board.chosen:
+        if self.board is None or message.number == self.board.chosen:
+            return
+        # Another lane may have been chosen since.
+        if self.focused is self.board.panels[message.number].text:
             self.board.choose(message.number)
             self._draw_all()
 
@@ -192,4 +193,4 @@ class Racing(_Base):
             self._race.pause()
         from .opened import open_lane
 
-        self.app.push_screen(open_lane(lane, self.board.panels[0].lane))
+        self.app.push_screen(open_lane(lane, self.board.panels[0].lane, scored=self._plan.quality))

@@ -35,27 +35,41 @@ _KEPT_LONGEST = (
 _RANKS = {key: rank for rank, key in enumerate(_KEPT_LONGEST)}
 
 
+# The first ones get their spread, interval or uncertainty first.
+_FULL_FIRST = (
+    "ratio",
+    "characters_ratio",
+    "kld",
+    "same_top",
+    "perplexity",
+    "decode",
+    "characters",
+    "ttft",
+    "tpot_p50",
+    "prefill",
+    "tpot_p95",
+)
+
+
 def fitting(results: Results, width: int) -> tuple[Column, ...]:
     """Return the columns that fit in ``width`` cells with all their text; the first one always stays, and is the only
     one that may be cut. Spreads are left out before columns are."""
     rows = results.rows
     scored = any(row.perplexity is not None for row in rows)
-    for full in (True, False):
-        every = [_headed(column, full=full) for column in columns(results, wide=True, quality=scored)]
-        if needed(every, rows, width) <= width:
-            return tuple(every)
-    kept = list(every)
+    kept = [_headed(column) for column in columns(results, wide=True, quality=scored)]
     droppable = sorted(kept[1:], key=lambda column: _RANKS.get(column.key, len(_RANKS)))
     while droppable and needed(kept, rows, width) > width:
         kept.remove(droppable.pop())
+    for key in _FULL_FIRST:
+        fuller = [replace(column, cell=column.full) if column.key == key else column for column in kept]
+        if needed(fuller, rows, width) <= width:
+            kept = fuller
     return tuple(kept)
 
 
-def _headed(column: Column, *, full: bool) -> Column:
-    """Return the column with its unit in the heading; ``full``: with spreads and intervals in its cells."""
-    return replace(
-        column, heading=f"{column.heading} {column.unit}".rstrip(), cell=column.full if full else column.cell
-    )
+def _headed(column: Column) -> Column:
+    """Return the column with its unit in the heading."""
+    return replace(column, heading=f"{column.heading} {column.unit}".rstrip())
 
 
 def needed(shown: Sequence[Column], rows: Sequence[LaneResult], width: int) -> int:

@@ -13,6 +13,9 @@ from .marks import marker, role
 from .ranks import GAP, cells_of, fitting, ordered
 
 _SIGN_CELLS = 2
+_LINES_FOR_BOTH = 3
+MORE = "… v shows all"
+"""Ends what is cut."""
 
 
 class ResultTable(Cells):
@@ -111,25 +114,34 @@ class Sentences(Cells):
     Sentences { padding: 0 1; background: $surface; }
     """
 
-    def show(self, results: Results, lines: int) -> None:
-        """Draw the sentences of these results in at most so many lines."""
-        rows = sentence_rows(results, self.content_size.width, lines)
+    def show(self, results: Results, lines: int, *, judged: bool) -> None:
+        """Draw the sentences of these results in at most so many lines; ``judged``: with the verdict."""
+        rows = sentence_rows(results, self.content_size.width, lines, judged=judged)
         if (height := max(len(rows), 1)) != self.content_size.height:
             self.styles.height = height
         self.show_rows(rows)
 
 
-def sentence_rows(results: Results, width: int, lines: int) -> list[Row]:
-    """Return the verdict and the notes in at most so many lines; … where something is left out."""
-    if width < 1:
+def sentence_rows(results: Results, width: int, lines: int, *, judged: bool = True) -> list[Row]:
+    """Return the verdict, where it is ``judged``, and the notes in at most so many lines; where something is left out
+    the key is named that shows it. The verdict leaves a line for the gravest note where there are three."""
+    if width < 1 or lines < 1:
         return []
-    said = [(line, "strong") for line in textwrap.wrap(visible(results.verdict), width)]
+    said = [(line, "strong") for line in textwrap.wrap(visible(results.verdict), width)] if judged else []
+    if results.notes and lines >= _LINES_FOR_BOTH and len(said) >= lines:
+        said = [*said[: lines - 2], (_ending(said[lines - 2][0], "…", width), "strong")]
     for note in results.notes:
         said += [(line, "dim") for line in textwrap.wrap(visible(note), width)]
     if len(said) > lines:
         last, own = said[lines - 1]
-        said = [
-            *said[: lines - 1],
-            (last + " …" if cell_len(last) + 2 <= width else set_cell_size(last, width - 1) + "…", own),
-        ]
+        said = [*said[: lines - 1], (_ending(last, MORE if width > len(MORE) else "…", width), own)]
     return [((clip(text, width), own),) for text, own in said]
+
+
+def _ending(line: str, sign: str, width: int) -> str:
+    """Put ``sign`` at the end of a line, which is cut for it where it must be."""
+    room = max(width - len(sign) - 1, 0)
+    if cell_len(line) > room:
+        line = set_cell_size(line, room)
+        line = line.rsplit(" ", 1)[0] if line.strip(" ").count(" ") else line
+    return f"{line} {sign}"

@@ -7,7 +7,7 @@ _BESIDE_FROM = 100
 """Cells of a screen from which on lanes stand beside each other."""
 _PLOTS_FROM = 30
 _PLOT_LINES = ((56, 12), (48, 10), (36, 7), (_PLOTS_FROM, 6))
-_NOTES_FROM = 30
+_SENTENCE_LINES = ((48, 8), (36, 6), (30, 4), (0, 3))
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Room:
 def share(width: int, height: int, lanes: int) -> Room:
     """Share a screen of this size out among so many lanes."""
     plots = next((lines for least, lines in _PLOT_LINES if height >= least), 0)
-    sentences = 3 if height < _NOTES_FROM else 4 if height < 48 else 6
+    sentences = next(lines for least, lines in _SENTENCE_LINES if height >= least)
     left = height - plots - sentences - (lanes + 1) - 4
     most = max(1, width // _LANE_CELLS) if width >= _BESIDE_FROM else 1
     rows = max(1, min(left // _LANE_LINES, -(-lanes // most)))

@@ -52,18 +52,22 @@ class ScoredColumns:
         """Cells of all columns together."""
         return _FIXED_CELLS + self.token + sum(1 + cells for cells in (self.rank, self.entropy, self.id) if cells)
 
-    @property
-    def header(self) -> str:
-        """The names of the columns."""
+    def _marked(self, lens: Lens) -> Lens:
+        """Beside which column the marks stand: the lens's own, where it is there."""
+        return lens if lens is Lens.PROBABILITY or (lens is Lens.ENTROPY and self.entropy) else Lens.DIVERGENCE
+
+    def header(self, lens: Lens) -> str:
+        """Return the names of the columns."""
+        mark = {self._marked(lens): f" {'':{_MARK_CELLS}}"}
         parts = [f" {'#':>{_INDEX_CELLS}} ", fitted("token", self.token)]
         if self.id:
             parts.append(f" {'id':>{self.id}}")
-        parts.append(f" {'KLD':>{_KLD_CELLS}} {'':{_MARK_CELLS}} {'top':<{_TOP_CELLS}}")
-        parts.append(f" {'chance':>{_CHANCE_CELLS}} {'in ref.':>{_CHANCE_CELLS}}")
+        parts.append(f" {'KLD':>{_KLD_CELLS}}{mark.get(Lens.DIVERGENCE, '')} {'top':<{_TOP_CELLS}}")
+        parts.append(f" {'chance':>{_CHANCE_CELLS}}{mark.get(Lens.PROBABILITY, '')} {'in ref.':>{_CHANCE_CELLS}}")
         if self.rank:
             parts.append(f" {'rank':>{self.rank}}")
         if self.entropy:
-            parts.append(f" {'bits':>{self.entropy}}")
+            parts.append(f" {'bits':>{self.entropy}}{mark.get(Lens.ENTROPY, '')}")
         return "".join(parts)
 
     def cells(self, text: ScoredText, row: int, lens: Lens, *, chosen: bool) -> Iterator[tuple[str, str]]:
@@ -73,7 +77,8 @@ class ScoredColumns:
         """
         departs = degree(int(text.marks[row]), lens)
         told = TINTS[departs - 1].name if departs else ""
-        mark = f"{TINTS[departs - 1].mark if departs else '':<{_MARK_CELLS}}"
+        mark = f" {TINTS[departs - 1].mark if departs else '':<{_MARK_CELLS}}"
+        marked = self._marked(lens)
         own, reference, same = text.own[row], text.reference[row], text.same_top(row)
         prompt = row < text.prompt_tokens and not text.given
 
@@ -82,13 +87,18 @@ class ScoredColumns:
         if self.id:
             yield f" {text.id(row):>{self.id}}", ""
         yield f" {numbers.nats(text.divergence(row)):>{_KLD_CELLS}}", told if lens is Lens.DIVERGENCE else ""
-        yield f" {mark}", told
+        if marked is Lens.DIVERGENCE:
+            yield mark, told
         yield f" {numbers.MISSING if same is None else 'same' if same else 'other':<{_TOP_CELLS}}", ""
         chance = numbers.percent(None if own is None else math.exp(own.logprob))
         yield f" {chance:>{_CHANCE_CELLS}}", told if lens is Lens.PROBABILITY else ""
+        if marked is Lens.PROBABILITY:
+            yield mark, told
         yield f" {numbers.percent(None if reference is None else math.exp(reference.logprob)):>{_CHANCE_CELLS}}", ""
         if self.rank:
             yield f" {numbers.count(None if own is None else own.rank):>{self.rank}}", ""
         if self.entropy:
             entropy = numbers.MISSING if own is None else f"{bits(own.entropy_nats):.1f}"
             yield f" {entropy:>{self.entropy}}", told if lens is Lens.ENTROPY else ""
+            if marked is Lens.ENTROPY:
+                yield mark, told

@@ -35,7 +35,7 @@ class ScoredTable(PagedTable):
 
     def header(self, width: int) -> str:
         """See ``PagedTable``."""
-        return ScoredColumns.fitting(width).header
+        return ScoredColumns.fitting(width).header(self._lens)
 
     def row_cells(self, row: int, width: int, *, chosen: bool) -> Iterable[tuple[str, str]]:
         """See ``PagedTable``."""

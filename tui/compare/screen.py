@@ -23,8 +23,8 @@ from ..widgets.cells import Cells
 from ..widgets.kept import KeptDrawing, KeptHorizontal
 from ..widgets.key_bar import KeyBar
 from .contract import Compared
-from .help import HELP
-from .keys import KEYS
+from .help import sections
+from .keys import KEYS, keys_now
 from .racing import Racing
 from .taking_out import TakingOut
 from .title import title_row
@@ -51,7 +51,11 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         *bindings(KEYS),
         Binding("left,shift+tab", "lane_before", "The lane before.", show=False, priority=True),
         Binding("tab", "next_lane", "The next lane.", show=False, priority=True),
-        *(Binding(str(number), f"go_to({number - 1})", f"Lane {number}.", show=False) for number in range(1, 7)),
+        # All keys alike: one that has to find its way through the focused widget is overtaken by the next one.
+        *(
+            Binding(str(number), f"go_to({number - 1})", f"Lane {number}.", show=False, priority=True)
+            for number in range(1, 7)
+        ),
     ]
 
     DEFAULT_CSS = """
@@ -169,7 +173,11 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         elif board.race is None and board.rounds:
             # Not before: while lanes run, drawing all of them would take their time.
             self.begin_race(board.rounds[-1])
-        self._draw()
+        if board.busy:
+            self._draw()
+        elif self.is_current:
+            # Nothing comes after this that would draw what is not due yet.
+            self._draw_all()
 
     # Drawing
 
@@ -197,6 +205,7 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         """Draw what stands around the board."""
         width = self._title.content_size.width or self.size.width - 2
         self._title.show_rows([title_row(self._plan, width)])
+        self._keys.keys = keys_now(busy=self.board is None or self.board.busy)
         self._keys.show(letters=False, editing=False)
         if self._watching.meter.running:
             self._watching.draw()
@@ -256,7 +265,10 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
     def action_cancel(self) -> None:
         """End what runs; pause the race."""
         if self.comparison is not None and self.board is not None and self.board.busy:
+            # An engine may take its time to answer; that it was asked is to be seen at once.
+            self.board.stopping = True
             self._change(self.comparison.cancel)
+            self._draw_all()
         elif self.board is not None and self.board.race is not None and self.board.race.playing:
             self.action_pause()
 
@@ -268,7 +280,9 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
             self._say("Another round can be added once this comparison is done.")
             return
         self.end_race()
+        self.board.stopping = False
         self._change(self.comparison.add_round)
+        self._draw_all()
 
     def action_sort(self) -> None:
         """Sort the table by its next column."""
@@ -293,6 +307,13 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         self._say(self._watching.switch_low_bandwidth())
         self._draw_all()
 
+    def action_notes(self) -> None:
+        """Show the verdict and all that has to be known with it."""
+        if self.board is not None:
+            from .notes import NotesScreen
+
+            self.app.push_screen(NotesScreen(self.board.results, judged=self.board.judged))
+
     def action_help(self) -> None:
         """Show the keys and what the figures mean."""
-        self.app.push_screen(HelpScreen(HELP))
+        self.app.push_screen(HelpScreen(sections(None if self.board is None else self.board.results)))

@@ -40,8 +40,13 @@ def _facts(lane: Lane) -> list[str]:
     return facts
 
 
-def lane_phase(lane: Lane, moment: Moment | None, race: Race | None, width: int) -> Row:
-    """Return the line that says where a lane stands, in the race where there is one."""
+_AT_WORK = frozenset({LanePhase.MAKING, LanePhase.LOADING, LanePhase.RUNNING, LanePhase.SCORING})
+
+
+def lane_phase(lane: Lane, moment: Moment | None, race: Race | None, width: int, *, stopping: bool = False) -> Row:
+    """Return the line that says where a lane stands, in the race where there is one; ``stopping``: all are to end."""
+    if stopping and lane.phase in _AT_WORK:
+        return _said("stopping …", "warn", "", width)
     if race is not None and lane.phase is not LanePhase.FAILED:
         return _racing(lane, moment, race, width)
     match lane.phase:
@@ -65,7 +70,7 @@ def lane_phase(lane: Lane, moment: Moment | None, race: Race | None, width: int)
         case LanePhase.CANCELLED:
             return _said("cancelled", "warn", _outcome(counted(moment), moment), width)
         case LanePhase.FAILED:
-            return _said("failed", "bad", visible(lane.failed.what) if lane.failed else "", width)
+            return _said("failed", "bad", "", width)
         case _:
             assert_never(lane.phase)
 
@@ -192,6 +197,15 @@ def stage_row(stage: Stage, number: int, rounds: int, *, together: bool, run: Ru
     return ((word, own), (clip(" " + " · ".join(parts), width - len(word)), ""))
 
 
+def stopping_row(width: int) -> Row:
+    """Return what stands in place of ``stage_row`` once the end was asked for."""
+    word = "stopping …"
+    return ((word, "warn"), (clip(" esc again: at once, without waiting for the engines", width - len(word)), ""))
+
+
+_UNEQUAL = ("  answers differ in length: a place is no verdict", "  a place is no verdict")
+
+
 def race_row(race: Race, rounds: int, width: int) -> Row:
     """Return where the race stands: its clock, its speed and what the keys do next."""
     state = "over" if race.over else "▶" if race.playing else "paused"
@@ -200,6 +214,9 @@ def race_row(race: Race, rounds: int, width: int) -> Row:
     right: Row = ((f"  {clock}", ""), (f"  {race.speed:g}×", "strong"))
     cells = min(width - row_width(left) - row_width(right), 60)
     done = race.at / race.length if race.length else 1.0
+    if race.over and not race.equal:
+        remark = next((text for text in _UNEQUAL if len(text) <= cells), "")
+        return (*left, (remark, "warn"), *right)
     if cells < _BAR_AT_LEAST:
         return (*left, *right)
     return (*left, *bar(done, 0.0, cells), *right)

@@ -34,6 +34,7 @@ class PagedView(ScrollView, can_focus=True):
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self._page_top = 0
+        self._fitted_rows = 0
         self._moving = False
         self._hidden_changes = False
         self._fitted_size = Size(0, 0)
@@ -81,7 +82,10 @@ class PagedView(ScrollView, can_focus=True):
         if fill or rows <= self._page_top:
             self._page_top = max(0, rows - view)
         elif rows > self._page_top + view:
-            self._page_top = rows - view + self.rows_below_turn()
+            # Of what fills a whole view at once nothing was read yet.
+            turned = rows - self._fitted_rows <= view
+            self._page_top = rows - view + (self.rows_below_turn() if turned else 0)
+        self._fitted_rows = rows
         self._show_page()
 
     def on_show(self) -> None:
@@ -91,6 +95,12 @@ class PagedView(ScrollView, can_focus=True):
     def _catch_up(self) -> None:
         if self._hidden_changes and self.scrollable_size:
             self._hidden_changes = False
+            self._fit_page(fill=True)
+            self.refresh()
+
+    def fill(self) -> None:
+        """Nothing more comes: no row needs to stay free below the newest one."""
+        if self._page_top and self._page_top + self.view_rows > self.content_rows():
             self._fit_page(fill=True)
             self.refresh()
 

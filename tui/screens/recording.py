@@ -5,6 +5,7 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from ...backends.events import Failed, Finished
 from ...backends.replay import ReplayBackend
 from ...backends.requests import Sampling
 from ...backends.text import visible
@@ -41,7 +42,7 @@ class RecordingScreen(ScopeView):
         super().__init__(session, link, watching)
         self._backend = backend
         self._told = Cells(id="told")
-        self._told.show_rows([(("▌ ", "accent"), ("recording  ", "strong"), (visible(told), "dim"))])
+        self._told.show_rows([(("▌ ", "accent"), ("replay of ", "strong"), (visible(told), "dim"))])
         self._face = Face(session, name, watching, self._draw_later, keys=RECORDING_KEYS)
         self._face.clock = lambda: backend.now
 
@@ -78,6 +79,11 @@ class RecordingScreen(ScopeView):
             conversation.begin_answer()
             self._slow_timer.resume()
         super()._take_in(changes)
+
+    def _generation_ended(self, ended: Finished | Failed) -> None:
+        super()._generation_ended(ended)
+        if self._face.reading is not None:
+            self._face.reading.conversation.fill()
 
     def _became_ready(self) -> None:
         # Measuring now would disturb what still runs elsewhere.

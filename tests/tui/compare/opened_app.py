@@ -20,10 +20,10 @@ BELOW = "the comparison"
 class OpenedApp(App[None]):
     CSS = "ToastRack { dock: top; align: right top; }"
 
-    def __init__(self, lane: Lane, reference: Lane, theme: str = "textual-dark") -> None:
+    def __init__(self, lane: Lane, reference: Lane, theme: str = "textual-dark", *, scored: bool = True) -> None:
         super().__init__()
         self.animation_level = "none"
-        self.opened = open_lane(lane, reference)
+        self.opened = open_lane(lane, reference, scored=scored)
         self._theme_wanted = theme
 
     def compose(self) -> ComposeResult:
@@ -68,8 +68,10 @@ class Opened:
 
 
 @asynccontextmanager
-async def opened(lane: Lane, reference: Lane, *, size: tuple[int, int] = (120, 40)) -> AsyncIterator[Opened]:
-    app = OpenedApp(lane, reference)
+async def opened(
+    lane: Lane, reference: Lane, *, size: tuple[int, int] = (120, 40), scored: bool = True
+) -> AsyncIterator[Opened]:
+    app = OpenedApp(lane, reference, scored=scored)
     async with app.run_test(size=size) as pilot:
         running = Opened(app, pilot)
         await happened(lambda: running.screen._face.reading is not None)

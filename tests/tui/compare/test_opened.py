@@ -33,7 +33,7 @@ async def test_the_run_is_shown_with_its_figures() -> None:
         assert "▌ why?" in shown
         assert "SmolLM2-135M-Instruct · Q4_1" in shown
         assert "8 tokens in" in shown
-        assert "recording  Q2_K · its only round" in shown
+        assert "replay of Q2_K · its only round" in shown
         assert "11 / 4,096" in shown
         assert "The sky is blue like the sea." not in shown  # it is interrupted where the lane goes its own way
         rows = [row.strip() for row in shown.splitlines()]
@@ -254,3 +254,23 @@ async def test_hostile_text_is_shown_as_it_stands() -> None:
         await running.press("end")
         await running.sees("[/b]␛[2J\ufffd\\xff")
         assert not any(sign in running.shown() for sign in "\x1b\x9b\x07")
+
+
+@pytest.mark.parametrize("scored", [True, False])
+async def test_it_is_told_when_another_lens_comes(scored: bool) -> None:
+    reference, other = two_lanes()
+    other.scores = None
+    async with opened(other, reference, scored=scored) as running:
+        await running.sees("done")
+        await running.press("l")
+        assert ("comes after the rounds" in running.toasts[0]) is scored
+
+
+async def test_a_token_longer_than_the_view_leaves_no_empty_rows() -> None:
+    reference, other = two_lanes()
+    other.rounds = [round_of(events_of([b"A" * 10_000, b"[red]", b"[red]"]))]
+    async with opened(other, reference) as running:
+        await running.sees("[red]")
+        text = running.screen.query_one(Conversation)
+        rows = running.shown().splitlines()[text.region.y : text.region.bottom]
+        assert all(row.strip() for row in rows)

@@ -150,7 +150,7 @@ def test_every_size(position: int) -> None:
 def test_the_columns_of_the_table(width: int) -> None:
     columns = ScoredColumns.fitting(width)
     assert columns.used <= max(width, 53)
-    assert len(columns.header) == columns.used
+    assert len(columns.header(Lens.DIVERGENCE)) == columns.used
     for row in range(11):
         cells = list(columns.cells(text(), row, Lens.DIVERGENCE, chosen=False))
         assert row_width(tuple(cells)) == columns.used

@@ -689,3 +689,28 @@ async def test_walking_keys_and_clicks() -> None:
         await pilot.pause()
         # The third token wrote the empty row between them; nothing of the answer stands above its first row.
         assert app.asked == ["3", "3"]
+
+
+async def test_what_is_longer_than_the_view_fills_it() -> None:
+    app = Host()
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.view.append(fragments(["A" * 10_000, "[red]", "[red]"]))
+        app.view.append(fragments(["[red]"]))
+        await pilot.pause()
+        rows = screen_rows(app)[: app.view.view_rows]
+        assert all(row.strip() for row in rows)
+        assert "[red]" in rows[-1]
+
+
+async def test_no_row_stays_free_once_nothing_more_comes() -> None:
+    app = Host()
+    async with app.run_test(size=(40, 12)) as pilot:
+        for number in range(30):
+            app.view.append(lines(number, 1))
+            await pilot.pause()
+        for _ in range(2):
+            app.view.fill()
+            await pilot.pause()
+            shown = [row.strip() for row in screen_rows(app)[: app.view.view_rows]]
+            assert shown[-2].startswith("line 29")
+            assert all(shown[:-1])
