@@ -17,17 +17,18 @@ _RACE = (
     ("no verdict", "Answers may differ in length. Who writes faster is told below the table, from all rounds."),
 )
 
-_LANES = (
+FIGURES = (
     ("TPOT", "Time per output token: (last token − first token) / (tokens − 1); tok/s is its inverse."),
     ("TTFT", "Time to first token: from the request to the first token; reading the prompt is most of it."),
 )
+"""What the figures of a lane are."""
 
 
 def sections(results: "Results | None") -> tuple[Section, ...]:
     """Return the help; that of the table's columns only with ``results``."""
     made: list[Section] = [
         ("Keys", key_entries(KEYS), ""),
-        ("Lanes", (*LANE_KEYS, *_LANES), ""),
+        ("Lanes", (*LANE_KEYS, *FIGURES), ""),
         ("The race", _RACE, ""),
     ]
     if results is not None:

@@ -1,6 +1,6 @@
 """Every key of several recordings beside each other."""
 
-from ..compare.help import HELP
+from ..compare.help import FIGURES
 from ..compare.keys import KEYS as COMPARE_KEYS
 from ..compare.keys import LANE_KEYS as COMPARED_LANES
 from ..keys import Key
@@ -31,5 +31,5 @@ LANE_KEYS = (
 LANE_HELP: tuple[Section, ...] = (
     ("Keys", key_entries(LANE_KEYS), ""),
     ("Lanes", COMPARED_LANES[1:], ""),
-    ("Figures", HELP[-1][1], "All lanes begin with their requests; all times are the recorded ones."),
+    ("Figures", FIGURES, "All lanes begin with their requests; all times are the recorded ones."),
 )
