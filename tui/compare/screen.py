@@ -16,17 +16,16 @@ from ...backends.text import visible
 from ..feed import Feed
 from ..keys import Key, bindings
 from ..plotting import curve
-from ..screens.help import HelpScreen
 from ..screens.offering import Offering
 from ..screens.watching import Watching
 from ..widgets.cells import Cells
 from ..widgets.kept import KeptDrawing, KeptHorizontal
 from ..widgets.key_bar import KeyBar
 from .contract import Compared
-from .help import sections
 from .keys import KEYS, keys_now
 from .racing import Racing
 from .taking_out import TakingOut
+from .telling import Telling
 from .title import title_row
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ Make = Callable[["ComparisonPlan"], Compared]
 """Makes the comparison, once the first frame is there."""
 
 
-class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
+class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[None]):
     """Owns the comparison; widgets draw it and answer with messages."""
 
     AUTO_FOCUS = ""
@@ -284,16 +283,6 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         self._change(self.comparison.add_round)
         self._draw_all()
 
-    def action_sort(self) -> None:
-        """Sort the table by its next column."""
-        if self.board is not None:
-            self.board.table.sort_by_next()
-
-    def action_reverse(self) -> None:
-        """Sort the table the other way round."""
-        if self.board is not None:
-            self.board.table.reverse()
-
     def action_meter(self) -> None:
         """Show or hide what watching costs."""
         if self._watching.switch_meter():
@@ -306,14 +295,3 @@ class CompareScreen(KeptDrawing, Racing, TakingOut, Offering, Screen[None]):
         """Draw less often and send less, or as usual again."""
         self._say(self._watching.switch_low_bandwidth())
         self._draw_all()
-
-    def action_notes(self) -> None:
-        """Show the verdict and all that has to be known with it."""
-        if self.board is not None:
-            from .notes import NotesScreen
-
-            self.app.push_screen(NotesScreen(self.board.results, judged=self.board.judged))
-
-    def action_help(self) -> None:
-        """Show the keys and what the figures mean."""
-        self.app.push_screen(HelpScreen(sections(None if self.board is None else self.board.results)))

@@ -150,10 +150,19 @@ def test_every_size(position: int) -> None:
 def test_the_columns_of_the_table(width: int) -> None:
     columns = ScoredColumns.fitting(width)
     assert columns.used <= max(width, 53)
-    assert len(columns.header(Lens.DIVERGENCE)) == columns.used
-    for row in range(11):
-        cells = list(columns.cells(text(), row, Lens.DIVERGENCE, chosen=False))
-        assert row_width(tuple(cells)) == columns.used
+    for lens in (Lens.DIVERGENCE, Lens.PROBABILITY, Lens.ENTROPY):
+        assert len(columns.header(lens)) == columns.used
+        for row in range(11):
+            cells = list(columns.cells(text(), row, lens, chosen=False))
+            assert row_width(tuple(cells)) == columns.used
+
+
+def test_marks_stand_beside_the_column_they_are_about() -> None:
+    columns = ScoredColumns.fitting(78)
+    for lens, about in ((Lens.DIVERGENCE, "KLD"), (Lens.PROBABILITY, "chance")):
+        row = "".join(part for part, _ in columns.cells(text(), 7, lens, chosen=False))
+        end = columns.header(lens).index(about) + len(about)
+        assert row[end : end + 2] == " !"
 
 
 def test_a_row_of_the_table() -> None:
