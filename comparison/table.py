@@ -257,7 +257,7 @@ _COLUMNS = {
         ),
         _plain(
             "diverged",
-            "parts at",
+            "differs at",
             "First token at which the lane's own answer is another than the reference's.",
             _diverged_value,
             _diverged,

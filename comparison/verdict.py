@@ -25,8 +25,7 @@ def verdict(rows: Sequence[LaneResult], standing: Standing | None, *, same_token
         return f"{leader} and {names[closest]} have no round in common, so that they cannot be compared."
     if found.low is None:
         return (
-            f"One round so far: {leader} wrote {_ratios(standing, names, measure)}, which may be chance;"
-            " three rounds or more tell."
+            f"One round so far: {_one_round(standing, names, measure)}, which may be chance; three rounds or more tell."
         )
     if standing.shown:
         lead = (
@@ -36,6 +35,14 @@ def verdict(rows: Sequence[LaneResult], standing: Standing | None, *, same_token
         )
         return f"{lead} {_ratios(standing, names, measure)}."
     return _not_told_apart(standing, names, measure)
+
+
+def _one_round(standing: Standing, names: Mapping[int, str], measure: str) -> str:
+    number, found = standing.ahead_of[0]
+    if standing.leader == 0 and len(standing.ahead_of) == 1 and found is not None:
+        # As in the table: the reference is what others are measured by.
+        return f"{names[number]} wrote {_with_interval(found.inverse)} {measure} {names[0]}"
+    return f"{names[standing.leader]} wrote {_ratios(standing, names, measure)}"
 
 
 def _below_two(rows: Sequence[LaneResult], ranked: Sequence[LaneResult], names: Mapping[int, str]) -> str:

@@ -78,6 +78,13 @@ def test_one_round_names_nobody() -> None:
     assert ratio.value == pytest.approx(1.25)
 
 
+def test_one_round_is_told_as_the_table_has_it() -> None:
+    found = compared(a_lane(0, "Q8_0", 8), a_lane(1, "Q4_0", 10))
+    assert found.verdict.startswith("One round so far: Q4_0 wrote 0.80× as fast as Q8_0, ")
+    assert found.rows[1].decode_ratio is not None
+    assert found.rows[1].decode_ratio.value == pytest.approx(0.8)
+
+
 def test_the_fastest_of_several_beats_each_of_them() -> None:
     faster = [ms * 0.5 for ms in SLOW]
     found = compared(a_lane(0, "Q8_0", *SLOW), a_lane(1, "Q4_0", *FAST), a_lane(2, "Q2_K", *faster))

@@ -66,7 +66,7 @@ def test_the_narrow_table_has_one_figure_a_cell() -> None:
             "× reference",
             "KLD",
             "same top",
-            "parts at",
+            "differs at",
         ],
         ["Q8_0", "100 MiB", "0.2 s", "110", "1,000", "10.0", "10.0", "100", "reference", "–", "–", "–"],
         ["Q4_0", "60 MiB", "0.2 s", "110", "1,000", "8.0", "8.0", "125", "1.25×", "0.0123", "96.00 %", "same 20"],
