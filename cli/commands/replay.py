@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ...backends.limits import Limit, parse_number
 from ..exit_codes import ExitCode
 from ..failure import failure_text
 from ..screen import check_theme, obstacle, screen_options
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from ...traces.opened import Opened
 
 MOST_FILES = 6
+
+
+def _speed(value: str) -> float:
+    try:
+        return parse_number(Limit(least=0.1, most=100, whole=False, about=""), value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 @click.command("replay", short_help="Open recordings again, without a model.")
@@ -31,9 +39,7 @@ MOST_FILES = 6
     help="Begin with the N-th answer of the recording; without a screen: that one. Default: the first; without a "
     "screen all, and with --json the last.",
 )
-@click.option(
-    "--speed", type=click.FloatRange(0.1, 100), default=1.0, metavar="N", help="Play N times as fast, 0.1 to 100."
-)
+@click.option("--speed", type=_speed, default=1.0, metavar="N", help="Play N times as fast, 0.1 to 100.")
 @click.option("--loop", is_flag=True, help="Begin anew at the end.")
 @click.option("--paused", is_flag=True, help="Wait at the start.")
 @screen_options

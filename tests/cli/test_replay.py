@@ -163,3 +163,11 @@ def test_several_files_need_a_screen(recording: Path) -> None:
     done = ran("replay", str(recording), str(recording))
     assert done.returncode == 2
     assert b"standard output is not a terminal" in done.stderr
+
+
+@pytest.mark.parametrize("speed", ["nan", "inf", "0", "101", "fast"])
+def test_a_speed_that_is_none(tmp_path: Path, speed: str) -> None:
+    done = ran("replay", str(tmp_path / "not-there.jsonl"), "--speed", speed)
+    assert done.returncode == 2
+    assert b"--speed" in done.stderr
+    assert b"Traceback" not in done.stderr

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from ...backends.events import Event, Failed, Token
 from ...backends.launch import ScriptFile
 from ...backends.requests import EngineSettings, Request
+from ...backends.text import visible
 from ...comparison.plan import ComparisonPlan, LanePlan
 from ...traces.opened import Opened
 from ..compare.contract import Compared
@@ -217,7 +218,7 @@ class ReplayedLanes(CompareScreen):
 
     def _draw_frame(self) -> None:
         super()._draw_frame()
-        names = " · ".join(lane.label for lane in self._plan.lanes)
+        names = visible(" · ".join(lane.label for lane in self._plan.lanes))
         width = (self._title.content_size.width or self.size.width - 2) - 8
         self._title.show_rows([(("replay  ", "accent"), (clip(names, width), ""))])
 

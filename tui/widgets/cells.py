@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from ...backends.text import visible
 from .kept import KeptDrawing
 
 Row = tuple[tuple[str, str], ...]
@@ -65,6 +66,10 @@ def side_by_side(left: Sequence[Row], right: Sequence[Row], column: int) -> list
     return rows
 
 
+def _visible(row: Row) -> Row:
+    return tuple((visible(text), role) for text, role in row)
+
+
 class Cells(KeptDrawing, Widget):
     """Lines of cells; text is never markup."""
 
@@ -91,8 +96,11 @@ class Cells(KeptDrawing, Widget):
         return "\n".join("".join(text for text, _ in row) for row in self._rows)
 
     def show_rows(self, rows: Sequence[Row]) -> None:
-        """Draw these lines; only cells that differ from the last ones are sent."""
-        new = list(rows)
+        """Draw these lines; only cells that differ from the last ones are sent.
+
+        Whatever would command the terminal is drawn as a sign.
+        """
+        new = [row if all(text.isprintable() for text, _ in row) else _visible(row) for row in rows]
         old, self._rows = self._rows, new
         if old == new:
             return
