@@ -15,7 +15,7 @@ class BenchProgress:
         self._messages = messages
         self._bench = bench
         self._line = MovingLine(messages)
-        self._stood = 0
+        self._stood = (0, 0)
 
     def update(self, event: Event) -> None:
         """Say what ``event`` says; called after the bench has taken it in."""
@@ -30,12 +30,14 @@ class BenchProgress:
     def stand(self) -> None:
         """Say which test is under way."""
         bench = self._bench
+        stands = (bench.number, bench.repetition)
         if self._line.active:
             what = f"repetition {bench.repetition} of {bench.plan.repetitions}" if bench.repetition else "warm-up"
-            self._line.draw(f"{self._where()}  {what}")
-        elif self._stood != bench.number:
+            # At once: nothing may come for long after a repetition has begun.
+            self._line.draw(f"{self._where()}  {what}", at_once=stands != self._stood)
+        elif self._stood[0] != bench.number:
             self._messages.say(self._where())
-        self._stood = bench.number
+        self._stood = stands
 
     def tell_cancelled(self) -> None:
         """Say that it was cancelled, and what is missing because of that."""
