@@ -50,6 +50,16 @@ class Failure:
     failed: Failed
 
 
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Tests of a group that a cancel kept from being measured to their end."""
+
+    group: Group
+    trials: tuple[Trial, ...]
+    repetitions: int
+    """What there is of the first of them."""
+
+
 class Bench:
     """Measures one test after the other, one engine at a time. No threads: poll ``fileno`` and call ``receive``."""
 
@@ -89,6 +99,20 @@ class Bench:
     def repetition(self) -> int:
         """Number of the repetition under way, from 1; 0 during the warm-up."""
         return 0 if self._warming else len(self._done) + 1
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """What is not there, or not whole, since it was cancelled; nothing unless it was."""
+        if self.stage is not Stage.CANCELLED:
+            return ()
+        trials, done = tuple(self._trials), 0
+        last = self.rows[-1] if self.rows else None
+        if last is not None and last.trial is trials[0] and last.group is self.group:
+            done = len(last.repetitions)
+        if done == self.plan.repetitions:
+            trials, done = trials[1:], 0
+        found = (Missing(self.group, trials, done), *(Missing(one, one.trials, 0) for one in self._groups[1:]))
+        return tuple(one for one in found if one.trials)
 
     def fileno(self) -> int | None:
         """Return the descriptor to be polled; it may change with every call of another method. ``None``: no engine."""

@@ -2,6 +2,7 @@
 
 from ..backends.events import Event, LoadProgress, Log, PrefillProgress
 from ..backends.text import visible
+from ..bench.plan import Group
 from ..bench.runner import Bench
 from .moving_line import MovingLine
 from .streams import Messages
@@ -14,7 +15,7 @@ class BenchProgress:
         self._messages = messages
         self._bench = bench
         self._line = MovingLine(messages)
-        self._stood = 0
+        self._stood = (0, 0)
 
     def update(self, event: Event) -> None:
         """Say what ``event`` says; called after the bench has taken it in."""
@@ -29,12 +30,28 @@ class BenchProgress:
     def stand(self) -> None:
         """Say which test is under way."""
         bench = self._bench
+        stands = (bench.number, bench.repetition)
         if self._line.active:
             what = f"repetition {bench.repetition} of {bench.plan.repetitions}" if bench.repetition else "warm-up"
-            self._line.draw(f"{self._where()}  {what}")
-        elif self._stood != bench.number:
+            # At once: nothing may come for long after a repetition has begun.
+            self._line.draw(f"{self._where()}  {what}", at_once=stands != self._stood)
+        elif self._stood[0] != bench.number:
             self._messages.say(self._where())
-        self._stood = bench.number
+        self._stood = stands
+
+    def tell_cancelled(self) -> None:
+        """Say that it was cancelled, and what is missing because of that."""
+        bench = self._bench
+        whole = sum(len(row.repetitions) == bench.plan.repetitions for row in bench.rows)
+        lines = [f"Cancelled: {whole} of {bench.plan.rows} tests were measured to the end."]
+        for one in bench.missing:
+            name = _named(one.group)
+            begun, rest = (one.trials[:1], one.trials[1:]) if one.repetitions else ((), one.trials)
+            for trial in begun:
+                lines.append(f"{name}: {trial.name} has {one.repetitions} of {bench.plan.repetitions} repetitions.")
+            if rest:
+                lines.append(f"{name}: not measured: {', '.join(trial.name for trial in rest)}.")
+        self._messages.say("\n".join(lines))
 
     def say(self, text: str) -> None:
         """Write whole lines above the one that moves."""
@@ -47,6 +64,9 @@ class BenchProgress:
 
     def _where(self) -> str:
         bench = self._bench
-        settings = bench.group.settings
-        threads = "" if settings.threads is None else f"  -t {settings.threads}"
-        return f"{bench.number} of {bench.plan.rows}  {visible(bench.group.name)}{threads}  {bench.trial.name}"
+        return f"{bench.number} of {bench.plan.rows}  {_named(bench.group)}  {bench.trial.name}"
+
+
+def _named(group: Group) -> str:
+    threads = "" if group.settings.threads is None else f"  -t {group.settings.threads}"
+    return f"{visible(group.name)}{threads}"

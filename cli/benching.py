@@ -16,7 +16,7 @@ from .bench_progress import BenchProgress
 from .exit_codes import ExitCode
 from .failure import failure_text
 from .interrupts import Interrupted, Interrupts
-from .streams import Data, Messages, not_written
+from .streams import Data, Messages, data_width, not_written
 from .waiting import Waiting
 
 _CANCEL_DEADLINE_SECONDS = 5.0
@@ -59,7 +59,7 @@ class _Benching:
     def __init__(self, plan: BenchPlan, form: Form, data: Data, messages: Messages) -> None:
         self._bench = Bench(plan)
         self._build: LlamaBuild = llama_build()
-        self._printer = Printer(form, plan, self._build)
+        self._printer = Printer(form, plan, self._build, data_width())
         self._form = form
         self._data = data
         self._messages = messages
@@ -154,6 +154,8 @@ class _Benching:
             self._messages.say("Cancelled before anything was measured." if cancelled else "Nothing was measured.")
         elif self._form is not Form.MD and (said := verdict(bench.rows)):  # where it stands below the table
             self._messages.say(said)
+        if bench.rows and bench.stage is Stage.CANCELLED:
+            self._progress.tell_cancelled()
 
     def _exit_code(self, interrupts: Interrupts, compared: Comparison | None) -> ExitCode:
         bench = self._bench

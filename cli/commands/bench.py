@@ -123,7 +123,8 @@ def bench_command(
     status 1, and so does it when nothing could be compared; stderr says what could not be and why.
 
     Exit status: 0 done, 1 something could not be measured or has become slower, 2 wrong usage, 3 a model could not be
-    loaded (the others are measured all the same), 130 cancelled, with what was measured until then.
+    loaded (the others are measured all the same), 130 cancelled, with the repetitions that were
+    complete by then; stderr says what is missing.
     """
     from ...bench.formats import Form
     from ..bench_plan import Grid

@@ -31,8 +31,8 @@ READ = a_row(Trial(prompt=512), measured(prompt=400), measured(prompt=410))
 WRITE = a_row(Trial(generate=10, depth=4096), measured([6] * 10), measured([7] * 10))
 
 
-def printed(form: Form, *rows: Row) -> str:
-    printer = Printer(form, a_plan(*rows), BUILD)
+def printed(form: Form, *rows: Row, width: int | None = None) -> str:
+    printer = Printer(form, a_plan(*rows), BUILD, width)
     return "".join(printer.row(row) for row in rows) + printer.end()
 
 
@@ -82,6 +82,36 @@ def test_markdown() -> None:
     assert "|  92.10 MiB |   134.52 M | CPU        |       2 |" in read
     assert build == "build: 0c1e570 (1)"
     assert rest == ["", "The machine was quiet: no repetition lost more than 5 % of its time to disturbances."]
+
+
+@pytest.mark.parametrize(
+    ("width", "left_out"),
+    [
+        (170, []),
+        (130, ["params", "backend"]),
+        (120, ["size", "params", "backend"]),
+        (80, ["size", "params", "backend", "threads", "TTFT ms", "ITL p95", "ITL p99"]),
+    ],
+)
+def test_markdown_fits_into_a_terminal(width: int, left_out: list[str]) -> None:
+    named = replace(WRITE, ran_with=changed(WITH, model="a family with a very long name 30B Q4_K_M"))
+    text = printed(Form.MD, READ, named, width=width)
+    heading, rule, read, write, *rest = text.splitlines()
+    headings = [cell.strip() for cell in heading.strip("|").split("|")]
+    assert len({len(line) for line in (heading, rule, read, write)}) == 1
+    assert len(heading) <= width
+    assert not set(headings) & set(left_out)
+    assert {"model", "test", "t/s", "ITL p50", "disturbed"} <= set(headings)
+    assert "1264.39 ± 22.08" in read
+    assert "…" in write
+    told = [line for line in rest if line.startswith("No room for: ")]
+    assert told == ([f"No room for: {', '.join(left_out)}."] if left_out else [])
+    assert printed(Form.CSV, READ, width=width) == printed(Form.CSV, READ)
+
+
+def test_threads_stay_where_they_are_what_differs() -> None:
+    rows = [replace(READ, group=a_group(READ.trial, settings=EngineSettings(threads=threads))) for threads in (1, 2)]
+    assert "threads" in printed(Form.MD, *rows, width=80).splitlines()[0]
 
 
 def test_columns_of_what_is_not_the_default() -> None:

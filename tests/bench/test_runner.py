@@ -52,6 +52,7 @@ def test_everything_is_asked_in_order() -> None:
     assert (driven.bench.number, driven.bench.repetition) == (2, 2)
     driven.say(measured([4] * 4))
     assert driven.bench.stage is Stage.DONE
+    assert driven.bench.missing == ()
     assert [(one.prompt, one.generate, one.depth, one.pause_ms) for one in driven.asked] == [
         (8, 0, 0, 20),
         (8, 0, 0, 0),
@@ -121,6 +122,18 @@ def test_a_cancel_keeps_what_was_measured() -> None:
     assert driven.bench.stage is Stage.CANCELLED
     assert [len(row.repetitions) for row in driven.bench.rows] == [1]
     assert driven.bench.fileno() is None
+    (missing,) = driven.bench.missing
+    assert (missing.trials, missing.repetitions) == ((READ, WRITE), 1)
+
+
+def test_what_a_cancel_leaves_missing() -> None:
+    driven = Driven(a_group(READ, WRITE), a_group(WRITE), repetitions=1)
+    driven.say(MODEL, WITH, measured(prompt=5))
+    driven.bench.cancel()
+    driven.say(measured([3] * 4))  # it was complete before it heard of that
+    assert driven.bench.stage is Stage.CANCELLED
+    assert len(driven.bench.rows) == 2
+    assert [(one.trials, one.repetitions) for one in driven.bench.missing] == [((WRITE,), 0)]
 
 
 def test_a_repetition_that_was_complete_before_the_cancel_is_the_last_one() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from decodescope.cli.group import cli
 
 from ..conftest import DEADLINE_SECONDS, RunCommand, ScriptWriter
 from .conftest import Starter
+from .terminals import Terminal
 
 HOUR = 3_600_000
 TURN = ({"prefill": 64, "ms": 20}, {"repeat": 12, "text": " x", "ms": 5}, {"stop": "stop"})
@@ -172,10 +174,55 @@ def test_ctrl_c_prints_what_was_measured(start: Starter, script: ScriptWriter) -
     assert process.stderr is not None
     assert any(b"2 of 2" in line for line in process.stderr)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=DEADLINE_SECONDS)
+    out, said = process.communicate(timeout=DEADLINE_SECONDS)
     assert process.returncode == 130
     (row,) = json.loads(out)
     assert row["n_prompt"] == 64
+    told = said.decode()
+    assert "Cancelled: 1 of 2 tests were measured to the end." in told
+    assert "not measured: tg4." in told
+
+
+def test_ctrl_c_within_a_test_prints_its_complete_repetitions(start: Starter, script: ScriptWriter) -> None:
+    read = ({"prefill": 64, "ms": 1}, {"stop": "stop"})
+    path = script(*read, *read, {"prefill": 64, "ms": HOUR})
+    terminal = Terminal(250)
+    try:
+        process = start(
+            "bench", "-m", f"script:{path}", "-p", "64", "-n", "4", "-r", "5", "--no-warmup", "-o", "json",
+            stderr=terminal.slave,
+        )  # fmt: skip
+        terminal.read_until(lambda output: b"repetition 3 of 5" in output)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=DEADLINE_SECONDS)
+        terminal.read_rest()
+        said = terminal.screen()
+    finally:
+        terminal.close()
+    assert process.returncode == 130
+    (row,) = json.loads(out)
+    assert len(row["samples_ns"]) == 2
+    assert "Cancelled: 0 of 2 tests were measured to the end." in said
+    assert f"script:{path}: pp64 has 2 of 5 repetitions." in said
+    assert f"script:{path}: not measured: tg4." in said
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_table_fits_into_the_terminal(start: Starter, script: ScriptWriter, columns: int) -> None:
+    terminal = Terminal(columns)
+    try:
+        process = start(
+            "bench", "-m", f"script:{script(*TURN)}", "-p", "64", "-n", "10", "-r", "2", "--no-warmup",
+            stdout=terminal.slave, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert process.wait(DEADLINE_SECONDS) == 0
+        lines = terminal.read_rest().decode().splitlines()
+    finally:
+        terminal.close()
+    table = [line for line in lines if line.startswith("|")]
+    assert len(table) == 4
+    assert all(len(line) <= columns for line in table)
+    assert any(line.startswith("No room for: ") for line in lines)
 
 
 def test_against(decodescope: RunCommand, script: ScriptWriter, tmp_path: Path) -> None:

@@ -55,10 +55,10 @@ def program_facts(header: Header | None) -> list[str]:
 
 
 def settings_facts(settings: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the settings that say something, as flags with their values; of unknown origin."""
+    """Return the settings that say something, as flags with their values; of unknown origin. 0 says something."""
     told = []
     for name, value in settings.items():
-        if value is None or value in (False, []):
+        if value is None or value is False or value == []:
             continue
         said = "" if value is True else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         told.append((visible(f"--{str(name).replace('_', '-')}"), visible(said)))

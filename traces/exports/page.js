@@ -68,9 +68,10 @@
     const legend = by("legend");
     legend.replaceChildren();
     LENSES[lens].legend.forEach((said, place) => {
-      legend.append(make("span", said, `d${place + 1}`), ` ${run.limits[lens][place]}   `);
+      legend.append(make("span", said, `d${place + 1}`), ` ${run.limits[lens][place]} `);
     });
-    if (lens === "time") legend.append(make("span", "lost to something else", "lost"));
+    legend.append(`${run.units[lens]} `);
+    if (lens === "time") legend.append(make("span", "disturbed", "lost"));
   }
 
   const retint = () => spans.forEach((span, place) => { span.className = look(place); });
@@ -152,6 +153,13 @@
     return found;
   }
 
+  const label = (value, unit) => `${value.toLocaleString("en")}${unit}`;
+
+  // Moves the left edge of a plot to where the labels beside it have room.
+  function makeRoom({ pen, frame }, up, unit) {
+    frame.left = Math.max(frame.left, ...up.map((value) => Math.ceil(pen.measureText(label(value, unit)).width) + 8));
+  }
+
   function axes({ pen, frame }, scale, across, up, unitAcross, unitUp) {
     pen.strokeStyle = colour("line");
     pen.fillStyle = colour("quiet");
@@ -161,11 +169,11 @@
     for (const value of up) {
       const y = scale.y(value);
       pen.beginPath(); pen.moveTo(frame.left, y); pen.lineTo(frame.right, y); pen.stroke();
-      pen.fillText(`${value.toLocaleString("en")}${unitUp}`, frame.left - 6, y);
+      pen.fillText(label(value, unitUp), frame.left - 6, y);
     }
     pen.textBaseline = "top";
     pen.textAlign = "center";
-    for (const value of across) pen.fillText(`${value.toLocaleString("en")}${unitAcross}`, scale.x(value), frame.bottom + 5);
+    for (const value of across) pen.fillText(label(value, unitAcross), scale.x(value), frame.bottom + 5);
   }
 
   const MS = 1e6;
@@ -182,13 +190,14 @@
     }
     if (!(least < Infinity)) least = most = 1;
     const low = logarithmic ? Math.log10(least * 0.9) : 0, high = logarithmic ? Math.log10(most * 1.1) : most * 1.08;
+    const up = logarithmic ? steps(low, high, 4).map((power) => Number((10 ** power).toPrecision(2))) : steps(0, high, 4);
+    makeRoom(drawn, up, " ms");
     const height = frame.bottom - frame.top, width = frame.right - frame.left;
     const scale = {
       x: (place) => frame.left + ((place - from) / Math.max(to - 1 - from, 1)) * width,
       y: (ms) => frame.bottom - (((logarithmic ? Math.log10(Math.max(ms, 1e-6)) : ms) - low) / (high - low || 1)) * height,
     };
     gapScale = { frame, width };
-    const up = logarithmic ? steps(low, high, 4).map((power) => Number((10 ** power).toPrecision(2))) : steps(0, high, 4);
     const numbered = { x: (number) => scale.x(number - 1), y: scale.y };
     axes(drawn, numbered, steps(from + 1, to, 8).filter((one) => Number.isInteger(one) && one > 0), up, "", " ms");
     // The least and the largest gap of every column of pixels, so that no peak is hidden.
@@ -241,12 +250,13 @@
     const bins = new Array(48).fill(0);
     let beyond = 0;
     for (const gap of gaps) { if (gap > most) beyond += 1; else bins[Math.min(47, Math.floor(((gap - least) / (most - least || 1)) * 48))] += 1; }
-    const highest = Math.max(...bins);
+    const highest = Math.max(...bins), up = steps(0, highest, 3);
+    makeRoom(drawn, up, "");
     const scale = {
       x: (ms) => frame.left + ((ms - least) / (most - least || 1)) * (frame.right - frame.left),
       y: (count) => frame.bottom - (count / (highest * 1.08)) * (frame.bottom - frame.top),
     };
-    axes(drawn, scale, steps(least, most, 5), steps(0, highest, 3), " ms", "");
+    axes(drawn, scale, steps(least, most, 5), up, " ms", "");
     pen.fillStyle = colour("curve");
     const width = (frame.right - frame.left) / 48;
     bins.forEach((count, bin) => pen.fillRect(frame.left + bin * width, scale.y(count), Math.max(width - 1, 1), frame.bottom - scale.y(count)));
@@ -257,11 +267,13 @@
     const drawn = canvas("read"), { pen, frame } = drawn, points = run.prefill;
     if (points.length < 2) { pen.fillStyle = colour("quiet"); pen.fillText("no progress was recorded", frame.left, 40); return; }
     const most = points[points.length - 1][0] / MS || 1, total = Math.max(...points.map((point) => point[1])) || 1;
+    const up = steps(0, total, 4);
+    makeRoom(drawn, up, "");
     const scale = {
       x: (ms) => frame.left + (ms / most) * (frame.right - frame.left),
       y: (count) => frame.bottom - (count / (total * 1.08)) * (frame.bottom - frame.top),
     };
-    axes(drawn, scale, steps(0, most, 5), steps(0, total, 4), " ms", "");
+    axes(drawn, scale, steps(0, most, 5), up, " ms", "");
     pen.strokeStyle = colour("curve");
     pen.lineWidth = 1.6;
     pen.beginPath();

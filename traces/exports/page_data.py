@@ -16,8 +16,11 @@ from .subject import Row, Subject
 _LIMITS = {
     "time": [f"≥ {limit:g}×" for limit in THRESHOLDS],
     "chance": [f"< {limit * 100:g} %" for limit in UNLIKELY],
-    "entropy": [f"≥ {limit:g} bits" for limit in UNSURE],
+    "entropy": [f"≥ {limit:g}" for limit in UNSURE],
 }
+_UNITS = {"time": "the median", "chance": "", "entropy": "bits"}
+"""Said once, behind the last limit."""
+_READER = "you"
 
 
 def page_data(subject: Subject) -> dict[str, Any]:
@@ -44,6 +47,7 @@ def page_data(subject: Subject) -> dict[str, Any]:
             place: run.explain(place) for place, row in enumerate(rows) if place == 0 or row.cause is not Cause.NONE
         },
         "limits": _LIMITS,
+        "units": _UNITS,
         "median": median,
         "medianText": numbers.milliseconds(median),
         "prefill": _prefill(subject),
@@ -83,7 +87,7 @@ def _turns(subject: Subject) -> list[list[str]]:
     taken = subject.generation.taken
     if not taken.messages:
         return [["prompt", _shown(taken.prompt)]] if taken.prompt else []
-    return [[_shown(one.role), _shown(one.content)] for one in taken.messages]
+    return [[_READER if one.role == "user" else _shown(one.role), _shown(one.content)] for one in taken.messages]
 
 
 def _texts(subject: Subject, count: int) -> list[str]:

@@ -45,7 +45,9 @@ def _lines(export: Export) -> Iterator[str]:
 
 def _heading(subjects: tuple[Subject, ...]) -> Iterator[str]:
     models = {one.generation.model: one.number for one in reversed(subjects)}
-    for model, first in sorted(models.items(), key=lambda found: found[1]):
+    for place, (model, first) in enumerate(sorted(models.items(), key=lambda found: found[1])):
+        if place:
+            yield ""  # a paragraph for each
         if model is None:
             yield "**decodescope**: the recording does not tell the model"
         else:

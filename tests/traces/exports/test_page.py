@@ -6,10 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from decodescope.traces.exports.page import as_html
+from decodescope.tui.conversation.legend import Computed, legend
+from decodescope.tui.lens import Lens
 
 from ...browser import Browser, found
+from ...tui.fakes import MS
 from .recorded import HOSTILE, SLOW, exported, quiet_then_disturbed
 
 BROWSER = found()
@@ -150,6 +154,43 @@ def test_the_plots_are_drawn_and_can_be_looked_into(browser: Browser, page: Path
     browser.run("document.querySelector('#whole').click()")
     assert browser.run(f"{inked}('gaps')") == whole
     assert browser.complaints == []
+
+
+@needs_browser
+def test_the_labels_beside_the_plots_are_whole(browser: Browser, tmp_path: Path) -> None:
+    """A token waits 12 s, so that the axis goes to thousands of ms; what is set flush right ends at its x."""
+    events = [
+        replace(event, t=event.t + 12_000 * MS) if event.t > 2_600 * MS else event for event in quiet_then_disturbed()
+    ]
+    path = tmp_path / "page.html"
+    path.write_text(as_html(exported(tmp_path, events)), encoding="utf-8")
+    browser.open(path)
+    browser.run(
+        "window.labels = []; const one = CanvasRenderingContext2D.prototype, fill = one.fillText;"
+        " one.fillText = function (text, x, y) { if (this.textAlign === 'right')"
+        " window.labels.push([text, x - this.measureText(text).width]); fill.call(this, text, x, y); };"
+        " window.dispatchEvent(new Event('resize'))"
+    )
+    labels = browser.run("window.labels")
+    assert "10,000 ms" in [text for text, _ in labels]
+    assert all(left >= 0 for _, left in labels)
+
+
+@needs_browser
+def test_no_room_is_kept_for_a_token_before_one_is_picked(browser: Browser, page: Path) -> None:
+    height = "document.querySelector('#token').offsetHeight"
+    assert browser.run(height) == 0
+    browser.run(f"document.querySelector('#text [data-place=\"{SLOW - 1}\"]').click()")
+    assert browser.run(height) > 40
+
+
+@needs_browser
+def test_the_words_are_those_of_the_screen(browser: Browser, page: Path) -> None:
+    for button, lens in (("time", Lens.TIME), ("chance", Lens.PROBABILITY), ("entropy", Lens.ENTROPY)):
+        browser.run(f"document.querySelector('[data-lens={button}]').click()")
+        told = legend(lens, 200, Computed.without_notes()).plain
+        assert _shown(browser, "#legend").split() == told.split()
+    assert _shown(browser, "#turns").splitlines() == ["you", "Why?"]
 
 
 @needs_browser

@@ -4,10 +4,13 @@ import re
 from pathlib import Path
 
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
+from decodescope.backends.events import RequestTaken
+from decodescope.backends.requests import Sampling
 from decodescope.traces.exports.report import as_markdown
 
-from .recorded import exported
+from .recorded import exported, quiet_then_disturbed
 
 
 def _html(text: str) -> str:
@@ -23,6 +26,22 @@ def test_figures_machine_settings_and_verdict(tmp_path: Path) -> None:
     assert "`a processor`" in text
     assert "`--temp 0.8`" in text
     assert "/secret" not in text
+
+
+def test_a_setting_of_zero_is_told(tmp_path: Path) -> None:
+    greedy = Sampling(temp=0.0, top_k=0, min_p=0.0, repeat_last_n=0, seed=0)
+    events = [
+        replace(event, sampling=greedy) if isinstance(event, RequestTaken) else event
+        for event in quiet_then_disturbed()
+    ]
+    text = as_markdown(exported(tmp_path, events))
+    for flag in ("--temp 0.0", "--top-k 0", "--min-p 0.0", "--repeat-last-n 0", "--seed 0"):
+        assert f"`{flag}`" in text
+
+
+def test_every_model_is_a_paragraph(tmp_path: Path) -> None:
+    html = _html(as_markdown(exported(tmp_path)))
+    assert html.count("<p><strong>decodescope</strong>: ") == 2
 
 
 def test_nothing_from_outside_is_markup(tmp_path: Path) -> None:
