@@ -204,10 +204,14 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
         """Draw what stands around the board."""
         width = self._title.content_size.width or self.size.width - 2
         self._title.show_rows([title_row(self._plan, width)])
-        self._keys.keys = keys_now(busy=self.board is None or self.board.busy)
+        self._keys.keys = self._keys_now()
         self._keys.show(letters=False, editing=False)
         if self._watching.meter.running:
             self._watching.draw()
+
+    def _keys_now(self) -> tuple[Key, ...]:
+        """Return what stands in the key bar."""
+        return keys_now(busy=self.board is None or self.board.busy)
 
     def _draw_later(self) -> None:
         if not self._draws_later:
