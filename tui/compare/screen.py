@@ -99,7 +99,11 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
         self._leisure = self.set_interval(_LEISURE_SECONDS, self._draw_slow, pause=True)
         self._meter = self.set_interval(_METER_SECONDS, self._watching.draw, pause=True)
         self._draw_frame()
-        self.call_after_refresh(self._begin)
+        self.call_after_refresh(self._begin_unless_left)
+
+    async def _begin_unless_left(self) -> None:
+        if self.is_attached:
+            await self._begin()
 
     async def _begin(self) -> None:
         comparison = self._make(self._plan)
@@ -210,7 +214,6 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
             self._watching.draw()
 
     def _keys_now(self) -> tuple[Key, ...]:
-        """Return what stands in the key bar."""
         return keys_now(busy=self.board is None or self.board.busy)
 
     def _draw_later(self) -> None:

@@ -32,18 +32,22 @@ def inspector_rows(token: Inspection | None, width: int, height: int, missing: s
         return [(("no token yet", "dim"),)]
     if width < _SIDE_BY_SIDE:
         facts = [_title(token, width), *_facts(token, width), *_bytes(token, width, "bytes")]
-        return _cut([*facts, (), *_likely(token, width, missing)], width, height)
+        rows = [*facts, (), *_likely(token, width, missing)]
+        return _cut(rows, width, height, len(rows) - height)
     left = int(width * _LEFT_SHARE)
     right = width - left - _GAP_CELLS
     facts = [_title(token, left), *_facts(token, left)]
     beside = [*_likely(token, right, missing), *_bytes(token, right, "")]
-    return _cut(side_by_side(facts, beside, left + _GAP_CELLS), width, height)
+    hidden = max(len(facts), len(beside)) - height
+    # On the left, where words can be cut: on the right they would cost a figure.
+    return side_by_side(_cut(facts, left, height, hidden), beside[: max(height, 0)], left + _GAP_CELLS)
 
 
-def _cut(rows: list[Row], width: int, height: int) -> list[Row]:
-    hidden = len(rows) - height
+def _cut(rows: list[Row], width: int, height: int, hidden: int) -> list[Row]:
+    """Return the first ``height`` rows; the last one says that ``hidden`` more find no room."""
     if hidden <= 0 or height < 1:
         return rows[: max(height, 0)]
+    rows = [*rows, *[()] * (height - len(rows))]
     words = f" … {hidden} more"
     told = words if width >= 2 * len(words) else clip(" …", width)
     last, room = rows[height - 1], width - len(told)
