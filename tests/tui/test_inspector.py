@@ -84,9 +84,9 @@ def test_the_last_line_says_how_many_are_cut() -> None:
     assert said(20, 68, 4)[:3] == said(20, 68, 30)[:3]
     assert said(20, 68, 4)[3] == "        waited 80.0 ms for a core, others had the cores     … 7 more"
     assert said(20, 68, 11) == said(20, 68, 30)
-    assert said(20, 12, 1) == ["#20 [/b]␛… …"]
+    assert said(20, 12, 1) == ["#20 [/b]␛[ …"]
     beside = said(21, 78, 4)
-    assert beside[3].index("… 4 more") < 45
+    assert beside[3].index(" … 3 more") < 45
     assert beside[3].endswith("12.5 %")
 
 

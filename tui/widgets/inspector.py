@@ -4,6 +4,8 @@ import math
 import textwrap
 from collections.abc import Sequence
 
+from rich.cells import cell_len, set_cell_size
+
 from ...backends.token_facts import Alternative, Probability, Scheduling
 from ...metrics import numbers
 from ...metrics.run import Run
@@ -53,7 +55,7 @@ def _cut(rows: list[Row], width: int, height: int, hidden: int) -> list[Row]:
     last, room = rows[height - 1], width - len(told)
     kept: Row = ()
     for text, role in last:
-        kept = (*kept, (clip(text, room - row_width(kept)), role))
+        kept = (*kept, (set_cell_size(text, min(cell_len(text), room - row_width(kept))), role))
     return [*rows[: height - 1], (*kept, (" " * (room - row_width(kept)), ""), (told, "dim"))]
 
 
