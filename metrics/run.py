@@ -57,6 +57,7 @@ class Run:
         self._bytes = bytearray()
         self._piece_ends = Series()
         self._median = RunningMedian()
+        self._final_median: float | None = None
         self._judge = Judge()
 
     def apply(self, event: Event) -> None:
@@ -240,6 +241,16 @@ class Run:
     def running_median_ns(self) -> float | None:
         """Median ITL so far to within 1 %, at constant cost; for drawing. Reports use ``percentiles``."""
         return self._median.value
+
+    @property
+    def median_ns(self) -> float | None:
+        """What the other gaps are drawn against: ``running_median_ns``, and once the run is over its exact p50."""
+        if self.end is None:
+            return self._median.value
+        if self._final_median is None:
+            figures = self.percentiles
+            self._final_median = None if figures is None else figures.p50
+        return self._final_median
 
     @property
     def percentiles(self) -> latency.Percentiles | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ..backends.token_facts import Probability, Scheduling
 from ..metrics.run import Run
+from ..traces.no_text import NO_ID
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,8 @@ class Inspection:
 
     index: int
     """From 1."""
-    id: int
+    id: int | None
+    """``None`` where it was left out of a recording."""
     piece: bytes
     control: bool
     thinking: bool
@@ -48,17 +50,23 @@ def bits(nats: float) -> float:
     return nats / math.log(2)
 
 
+def token_id(run: Run, position: int) -> int | None:
+    """Return the id of the token at ``position`` (from 0); ``None`` where it was left out of a recording."""
+    id = int(run.token_ids[position])
+    return None if id == NO_ID else id
+
+
 def inspect_token(run: Run, index: int) -> Inspection:
     """Return what is known about a token of a run, by its index from 1."""
     position = index - 1
-    times, median = run.token_times, run.running_median_ns
+    times, median = run.token_times, run.median_ns
     gap = None if position == 0 else int(times[position] - times[position - 1])
     decode, sample = int(run.decode_ns[position]), int(run.sample_ns[position])
     probability = run.likelihood.at(position)
     cost = 0 if probability is None else probability.cost_ns
     return Inspection(
         index=index,
-        id=int(run.token_ids[position]),
+        id=token_id(run, position),
         piece=run.piece(position),
         control=bool(run.control[position]),
         thinking=bool(run.thinking[position]),

@@ -10,7 +10,7 @@ from ..metrics.pace import pace
 from ..metrics.run import Run
 from .conversation.marks import degree, marks_of
 from .conversation.tints import TINTS
-from .inspection import bits
+from .inspection import bits, token_id
 from .lens import Lens
 from .token_text import fitted, token_sign
 
@@ -126,7 +126,7 @@ def row_cells(run: Run, row: int, lens: Lens, columns: Columns, *, chosen: bool)
 
     ``row`` counts from 0; ``chosen``: the cursor is on it.
     """
-    times, median = run.token_times, run.running_median_ns
+    times, median = run.token_times, run.median_ns
     gap = None if row == 0 else int(times[row] - times[row - 1])
     # Against the median that the factor beside it is told in, which moves on after the text was tinted.
     departs = int(pace(gap or 0, median)) if lens is Lens.TIME else degree(int(marks_of(run, row, row + 1)[0]), lens)
@@ -136,7 +136,8 @@ def row_cells(run: Run, row: int, lens: Lens, columns: Columns, *, chosen: bool)
     yield f"{_CURSOR if chosen else ' '}{row + 1:>{_INDEX_CELLS}} ", ""
     yield from _token(run, row, columns.token, told)
     if columns.id:
-        yield f" {int(run.token_ids[row]):>{columns.id}}", ""
+        id = token_id(run, row)
+        yield f" {numbers.MISSING if id is None else id:>{columns.id}}", ""
     yield f" {numbers.bare_milliseconds(gap):>{_MS_CELLS}}", told if lens is Lens.TIME else ""
     if lens is Lens.TIME:
         # The first token's time is the time to first token.

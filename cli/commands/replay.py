@@ -108,5 +108,6 @@ def _open(file: str, generation: int | None, messages: Messages) -> "Opened":
     found = tuple(takes(trace.events))
     answers = sum(take.generation is not None for take in found)
     if generation is not None and generation > answers:
-        raise click.UsageError(f"{path.name} has {answers:,} answer{'' if answers == 1 else 's'}, no {generation:,}th.")
+        said = f"{answers:,} answer{'' if answers == 1 else 's'}"
+        raise click.UsageError(f"There is no answer {generation:,}: {path.name} has {said}.")
     return Opened(path, trace, found, first=0 if generation is None else generation - 1)

@@ -70,7 +70,7 @@ def test_several_answers(tmp_path: Path) -> None:
     assert json.loads(ran("replay", str(path), "--json", "--generation", "1").stdout)["finish_reason"] == "stop"
     refused = ran("replay", str(path), "--plain", "--generation", "3")
     assert refused.returncode == 2
-    assert b"2 answers" in refused.stderr
+    assert b"There is no answer 3: two.jsonl has 2 answers." in refused.stderr
 
 
 def test_a_cut_is_said(recording: Path, tmp_path: Path) -> None:

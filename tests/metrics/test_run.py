@@ -243,6 +243,16 @@ def test_the_running_median_agrees_with_the_percentiles_while_there_are_few() ->
     assert run.running_median_ns == 8.5 * MS
 
 
+def test_once_a_run_is_over_its_median_is_exact() -> None:
+    # 39 gaps of 64 ms, more than are kept one by one.
+    run = run_of(*(token(64 * index, index) for index in range(1, 41)))
+    assert run.running_median_ns != 64 * MS
+    assert run.median_ns == run.running_median_ns
+    run.apply(finished(64 * 41))
+    assert run.median_ns == 64 * MS
+    assert run_of(token(1, 1), finished(2)).median_ns is None
+
+
 def test_events_of_the_engine_change_nothing() -> None:
     events: list[Event] = [prompt(0, 4), progress(4, 4, 4), token(5, 1), token(6, 2)]
     plain = run_of(*events)

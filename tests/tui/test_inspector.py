@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from msgspec.structs import replace
 
 from decodescope.backends.token_facts import Alternative, Probability, Scheduling
 from decodescope.metrics.run import Run
@@ -77,6 +78,23 @@ def test_missing_facts_are_dashes_and_it_is_said_how_they_come() -> None:
     assert "split   decode – · sample 0.1 · rest – ms" in rows
     assert "system  –" in rows
     assert NOT_COMPUTED in " ".join(rows)
+
+
+def test_the_last_line_says_how_many_are_cut() -> None:
+    assert said(20, 68, 4)[:3] == said(20, 68, 30)[:3]
+    assert said(20, 68, 4)[3] == "        waited 80.0 ms for a core, others had the cores     … 7 more"
+    assert said(20, 68, 11) == said(20, 68, 30)
+    assert said(20, 12, 1) == ["#20 [/b]␛[ …"]
+    beside = said(21, 78, 4)
+    assert beside[3].index(" … 3 more") < 45
+    assert beside[3].endswith("12.5 %")
+
+
+def test_an_id_that_was_left_out_is_a_dash() -> None:
+    made = Run(taken())
+    made.apply(replace(token(MS, 1, b""), id=-1))
+    rows = inspector_rows(inspect_token(made, 1), 60, 30)
+    assert " · id –" in ["".join(text for text, _ in row).removeprefix("bytes   ") for row in rows]
 
 
 def test_no_token() -> None:

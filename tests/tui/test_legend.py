@@ -11,6 +11,7 @@ from decodescope.tui.lens import Lens
 from .fakes import MS, likely, taken, token
 
 NOTHING = Computed(tokens=100, known=0, first=None, cost_ns=None)
+NEVER = Computed(tokens=100, known=0, first=None, cost_ns=None, recorded=True)
 SOME = Computed(tokens=100, known=44, first=57, cost_ns=0.23 * MS)
 ALL = Computed(tokens=100, known=100, first=1, cost_ns=0.23 * MS)
 HOLES = Computed(tokens=1_000, known=44, first=57, cost_ns=0.23 * MS)
@@ -31,6 +32,8 @@ HOLES = Computed(tokens=1_000, known=44, first=57, cost_ns=0.23 * MS)
         (Lens.PROBABILITY, SOME, 73, "less likely < 20 %  unlikely < 5 %  surprising < 1 %  from token 57 on"),
         (Lens.PROBABILITY, HOLES, 73, "less likely < 20 %  unlikely < 5 %  surprising < 1 %  44 of 1,000"),
         (Lens.PROBABILITY, NOTHING, 73, "less likely < 20 %  unlikely < 5 %  surprising < 1 %  not computed yet"),
+        (Lens.PROBABILITY, NEVER, 73, "less likely < 20 %  unlikely < 5 %  surprising < 1 %  not recorded"),
+        (Lens.PROBABILITY, NEVER, 30, "probability: not recorded"),
         (Lens.PROBABILITY, SOME, 30, "prob <20% <5% <1% from #57"),
         (Lens.PROBABILITY, ALL, 30, "prob <20% <5% <1% +0.2 ms"),
         (Lens.PROBABILITY, NOTHING, 30, "probability: not computed"),
@@ -47,7 +50,7 @@ def test_what_it_says(lens: Lens, computed: Computed, room: int, expected: str) 
 
 
 @pytest.mark.parametrize("lens", Lens)
-@pytest.mark.parametrize("computed", [NOTHING, SOME, ALL, HOLES])
+@pytest.mark.parametrize("computed", [NOTHING, NEVER, SOME, ALL, HOLES])
 def test_it_is_never_longer_than_its_room(lens: Lens, computed: Computed) -> None:
     for room in range(120):
         assert legend(lens, room, computed).cell_length <= room

@@ -6,8 +6,10 @@ from decodescope.backends.requests import EngineSettings, Sampling
 from decodescope.cli.options import GenerationOptions
 from decodescope.cli.outputs import Outcome, PlainOutput
 from decodescope.cli.streams import Data, Messages
+from decodescope.tui.plotting.axis import Axis
 from decodescope.tui.session import Session
 from decodescope.tui.widgets.counters import figures, grid
+from decodescope.tui.widgets.latency_plot import latency_rows
 
 from .fakes import MS, answer, finished, ready
 
@@ -37,3 +39,16 @@ def test_every_figure_of_the_line_stands_on_the_screen(gap: int, capsys: pytest.
             shown[label.strip()] = value.strip()
     assert len(said) == 4
     assert {name: shown[name] for name in said} == said
+
+
+def test_the_plot_has_the_median_of_the_figures_once_the_run_is_over() -> None:
+    session = Session(sampling=Sampling())
+    session.apply([ready()])
+    session.ask("q")
+    session.apply([*answer([b"a"] * 40, gap=64 * MS), finished(10**12)])
+    assert session.run is not None
+    title = "".join(text for text, _ in latency_rows(session.run, None, Axis(), 120, 9)[0])
+    rows = grid(figures(session, 10**12), 200, 12)
+    assert title.endswith("median  64.0 ms")
+    assert any("p50" in text for row in rows for text, _ in row)
+    assert any(text.strip() == "64.0 ms" for row in rows for text, _ in row)

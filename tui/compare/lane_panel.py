@@ -141,7 +141,7 @@ class LanePanel(KeptDrawing, Vertical):
                 rows = spark_rows(
                     times[1:] - times[:-1],
                     self._axis,
-                    moment.run.running_median_ns,
+                    moment.run.median_ns,
                     role(self.lane.number),
                     width - 4,
                     height,

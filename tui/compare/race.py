@@ -41,6 +41,8 @@ class Race:
         self._clock = clock
         self._position = 0.0
         self._since: int | None = None
+        self.name, self.round_name = "race", "round"
+        """What it is called, and what the round that is replayed is called."""
         self.speeds: Sequence[float] = SPEEDS
         """What can be chosen."""
         self.speed = 1.0

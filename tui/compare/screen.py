@@ -99,7 +99,11 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
         self._leisure = self.set_interval(_LEISURE_SECONDS, self._draw_slow, pause=True)
         self._meter = self.set_interval(_METER_SECONDS, self._watching.draw, pause=True)
         self._draw_frame()
-        self.call_after_refresh(self._begin)
+        self.call_after_refresh(self._begin_unless_left)
+
+    async def _begin_unless_left(self) -> None:
+        if self.is_attached:
+            await self._begin()
 
     async def _begin(self) -> None:
         comparison = self._make(self._plan)
@@ -204,10 +208,13 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
         """Draw what stands around the board."""
         width = self._title.content_size.width or self.size.width - 2
         self._title.show_rows([title_row(self._plan, width)])
-        self._keys.keys = keys_now(busy=self.board is None or self.board.busy)
+        self._keys.keys = self._keys_now()
         self._keys.show(letters=False, editing=False)
         if self._watching.meter.running:
             self._watching.draw()
+
+    def _keys_now(self) -> tuple[Key, ...]:
+        return keys_now(busy=self.board is None or self.board.busy)
 
     def _draw_later(self) -> None:
         if not self._draws_later:

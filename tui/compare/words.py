@@ -210,8 +210,11 @@ def race_row(race: Race, rounds: int, width: int) -> Row:
     """Return where the race stands: its clock, its speed and what the keys do next."""
     state = "over" if race.over else "▶" if race.playing else "paused"
     clock = f"{numbers.seconds(race.at):>6} / {numbers.seconds(race.length)}"
-    left: Row = (("race ", "accent"), (f"round {race.number} of {rounds} ", "dim"), (f"{state:<6} ", "strong"))
+    which = f"{race.round_name} {race.number} of {rounds} "
+    left: Row = ((f"{race.name} ", "accent"), (which, "dim"), (f"{state:<6} ", "strong"))
     right: Row = ((f"  {clock}", ""), (f"  {race.speed:g}×", "strong"))
+    if race.looping:
+        right = (*right, ("  loop", "accent"))
     cells = min(width - row_width(left) - row_width(right), 60)
     done = race.at / race.length if race.length else 1.0
     if race.over and not race.equal:

@@ -29,6 +29,7 @@ _ALSO = {Lens.TIME: "disturbed", Lens.DIVERGENCE: "other top"}
 _UNITS = {Lens.TIME: " the median", Lens.PROBABILITY: "", Lens.ENTROPY: " bits", Lens.DIVERGENCE: " nats"}
 _SHORT_NAMES = {Lens.TIME: "time", Lens.PROBABILITY: "prob", Lens.ENTROPY: "entropy", Lens.DIVERGENCE: "KLD"}
 _SHORT_UNITS = {Lens.TIME: " median", Lens.PROBABILITY: "", Lens.ENTROPY: " bits", Lens.DIVERGENCE: " nats"}
+_NOT_RECORDED = "not recorded"
 _LONG_NOTES = ("not computed yet", "from token {first:,} on", "costs {cost:.1f} ms a token")
 _SHORT_NOTES = ("", "from #{first:,}", "+{cost:.1f} ms")
 """(nothing is known, known from a token on, what it costs)"""
@@ -47,6 +48,8 @@ class Computed:
     """Index of the first one that has."""
     cost_ns: float | None
     """Mean over the newest ones."""
+    recorded: bool = False
+    """Whether what is not known never will be."""
 
     @classmethod
     def without_notes(cls) -> "Computed":
@@ -54,14 +57,14 @@ class Computed:
         return cls(0, 0, None, None)
 
     @classmethod
-    def of(cls, run: Run | None) -> "Computed":
+    def of(cls, run: Run | None, *, recorded: bool = False) -> "Computed":
         """Return what is known about a run."""
         if run is None or not run.likelihood.known:
-            return cls(0 if run is None else run.token_count, 0, None, None)
+            return cls(0 if run is None else run.token_count, 0, None, None, recorded)
         positions = np.flatnonzero(~np.isnan(run.likelihood.logprobs))
         costs = [run.likelihood.cost_ns(int(position)) for position in positions[-_COST_TOKENS:]]
         told = [cost for cost in costs if cost is not None]
-        return cls(run.token_count, len(positions), int(positions[0]) + 1, sum(told) / len(told))
+        return cls(run.token_count, len(positions), int(positions[0]) + 1, sum(told) / len(told), recorded)
 
 
 def legend(lens: Lens, room: int, computed: Computed) -> Content:
@@ -95,7 +98,7 @@ def _long(lens: Lens) -> Content:
 
 def _short(lens: Lens, computed: Computed) -> Content:
     if lens.needs_facts and computed.tokens and not computed.known:
-        return Content(f"{lens.value}: not computed")
+        return Content(f"{lens.value}: {_NOT_RECORDED if computed.recorded else 'not computed'}")
     parts = [Content(_SHORT_NAMES[lens])]
     for tint, limit in zip(TINTS, _LONG[lens], strict=True):
         parts += [Content(" "), Content.styled(limit.replace(" ", ""), f"{tint.color} {tint.text_style}")]
@@ -111,7 +114,7 @@ def _notes(lens: Lens, computed: Computed, words: tuple[str, str, str]) -> list[
     if not lens.needs_facts or not computed.tokens:
         return []
     if computed.first is None or computed.cost_ns is None:
-        return [nothing] if nothing else []
+        return [_NOT_RECORDED if computed.recorded else nothing] if nothing else []
     notes = []
     if computed.known < computed.tokens:
         to_the_end = computed.first + computed.known == computed.tokens + 1

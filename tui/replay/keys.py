@@ -1,5 +1,8 @@
 """Every key of a replay in one place, as for the scope."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from textual.binding import Binding
 
 from ..keys import BACK, RECORDING_KEYS, Key, refusing
@@ -19,6 +22,13 @@ MOVING_KEYS = (
 """How a single recording is moved."""
 
 REPLAY_KEYS = (*MOVING_KEYS, *(key for key in RECORDING_KEYS if key is not BACK))
+
+
+def keys_now(keys: Sequence[Key], *, playing: bool) -> tuple[Key, ...]:
+    """Return ``keys`` for the key bar: space is called what it does now."""
+    label = "pause" if playing else "play"
+    return tuple(replace(key, label=label) if key.key == "space" else key for key in keys)
+
 
 _BESIDE = (
     Binding("left", "step_back", "The token before.", show=False, priority=True),

@@ -19,7 +19,7 @@ _OWN = (
     _BY_KEY["minus"],
     _BY_KEY["plus"],
     _BY_KEY["r"],
-    Key("n", "next_round", "next", "The next answers of the recordings; N: those before.", "n", rank=4),
+    Key("n", "next_round", "next", "The next answers of the recordings; N: those before.", "n", rank=2),
 )
 _FROM_COMPARE = frozenset({"open", "sort", "reverse", "copy", "save", "help"})
 

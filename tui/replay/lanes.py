@@ -21,6 +21,7 @@ from ..screens.help import HelpScreen
 from ..screens.watching import Watching
 from ..widgets.cells import clip
 from ..widgets.key_bar import KeyBar
+from .keys import keys_now
 from .lane_keys import LANE_HELP, LANE_KEYS
 from .player import SPEEDS
 
@@ -201,7 +202,9 @@ class ReplayedLanes(CompareScreen):
             self._begun = True
             wanted = max(one.first for one in self._opened) + 1
             self.begin_race(wanted if wanted in self.board.rounds else self.board.rounds[0])
-        self._draw()
+            self._draw_all()
+        else:
+            self._draw()
 
     def begin_race(self, number: int) -> None:
         """Replay the answers of this number together, at the speed that was chosen."""
@@ -210,6 +213,7 @@ class ReplayedLanes(CompareScreen):
         race = self._race
         if race is None:
             return
+        race.name, race.round_name = "replay", "answer"
         race.speeds = SPEEDS
         race.speed = self._speed if before is None else before.speed
         race.looping = self._looping if before is None else before.looping
@@ -221,6 +225,9 @@ class ReplayedLanes(CompareScreen):
         names = visible(" · ".join(lane.label for lane in self._plan.lanes))
         width = (self._title.content_size.width or self.size.width - 2) - 8
         self._title.show_rows([(("replay  ", "accent"), (clip(names, width), ""))])
+
+    def _keys_now(self) -> tuple[Key, ...]:
+        return keys_now(LANE_KEYS, playing=self._race is not None and self._race.playing)
 
     # What the reader asks for
 

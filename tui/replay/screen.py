@@ -18,13 +18,12 @@ from ..engine_link import BackendLink
 from ..keys import bindings
 from ..plotting import curve
 from ..screens.face import Face
-from ..screens.recording import NOT_RECORDED
 from ..screens.scope_view import ScopeView
 from ..screens.watching import Watching
 from ..screens.wording import answer_note
 from ..widgets.cells import Cells
 from .film import Film
-from .keys import REPLAY_KEYS, replay_bindings
+from .keys import REPLAY_KEYS, keys_now, replay_bindings
 from .player import Player
 from .session import ReplaySession
 from .track import Track
@@ -77,6 +76,8 @@ class ReplayScreen(ScopeView):
         """Fragments of text that are in the conversation."""
         self._began = self._ended = False
         """Of the conversation."""
+        self._told_playing: bool | None = None
+        """What the key bar says."""
         self._frames: Timer | None = None
         self.player: Player | None = None
 
@@ -92,7 +93,7 @@ class ReplayScreen(ScopeView):
     async def _begin(self) -> None:
         from ..screens.reading import Reading
 
-        reading = Reading(NOT_RECORDED)
+        reading = Reading(recorded=True)
         await self.query_one("#stage").mount(reading)
         self._face.reading = reading
         reading.take_focus()
@@ -194,6 +195,10 @@ class ReplayScreen(ScopeView):
             row = state_row(self.player, self._opened.told, takes, self._told.content_size.width)
             self._told.show_rows([row])
             self._track.show(self.player.position)
+            if (playing := self.player.playing) != self._told_playing:
+                self._told_playing = playing
+                self._face.key_bar.keys = keys_now(REPLAY_KEYS, playing=playing)
+                self._face.keys(letters=True)
 
     @on(Cells.Resized)
     def _lay_out_track(self) -> None:

@@ -13,7 +13,7 @@ from ..session import Session
 from ..token_table import TokenTable
 from ..transcript import Piece
 from ..widgets.cells import Row
-from ..widgets.inspector import NOT_COMPUTED, Inspector
+from ..widgets.inspector import NOT_COMPUTED, NOT_RECORDED, Inspector
 from ..widgets.newest_token import newest_row
 from .tokens_view import TokensView
 from .wording import thinking_words
@@ -25,9 +25,10 @@ class Reading(TokensView):
     tokens: TokenTable
     inspector: Inspector
 
-    def __init__(self, missing: str = NOT_COMPUTED) -> None:
-        """``missing``: what the inspector says where there are no probability facts."""
-        super().__init__(TokenTable(), Inspector(missing), Lens.TIME)
+    def __init__(self, *, recorded: bool = False) -> None:
+        """``recorded``: probability facts that are not there never come."""
+        super().__init__(TokenTable(), Inspector(NOT_RECORDED if recorded else NOT_COMPUTED), Lens.TIME)
+        self._recorded = recorded
         self._run: Run | None = None
         self._judged = False
         self.break_at: tuple[int, str] | None = None
@@ -80,7 +81,7 @@ class Reading(TokensView):
 
     def legend(self, room: int) -> Content:
         """See ``TokensView``."""
-        return legend(self.lens, room, Computed.of(self._run))
+        return legend(self.lens, room, Computed.of(self._run, recorded=self._recorded))
 
     def newest_row(self, session: Session) -> Row:
         """Return number and text of the newest token, and what the lens tells of it."""

@@ -20,7 +20,6 @@ from .face import Face
 from .scope_view import ScopeView
 from .watching import Watching
 
-NOT_RECORDED = "not recorded"
 _REFUSED = "This is a recording: it can be looked at, not asked, changed or measured. esc goes back."
 
 
@@ -53,7 +52,7 @@ class RecordingScreen(ScopeView):
     async def _begin(self) -> None:
         from .reading import Reading
 
-        reading = Reading(NOT_RECORDED)
+        reading = Reading(recorded=True)
         await self.query_one("#stage").mount(reading)
         self._face.reading = reading
         reading.take_focus()

@@ -76,7 +76,11 @@ class ScopeView(KeptDrawing, Looking, Offering, Screen[None]):
         """Show the first frame, then begin with what takes time."""
         self._slow_timer = self.set_interval(_SLOW_SECONDS, self._draw_slow, pause=True)
         self._meter_timer = self.set_interval(_METER_SECONDS, self._watching.draw, pause=True)
-        self.call_after_refresh(self._begin)
+        self.call_after_refresh(self._begin_unless_left)
+
+    async def _begin_unless_left(self) -> None:
+        if self.is_attached:
+            await self._begin()
 
     async def _begin(self) -> None:
         raise NotImplementedError

@@ -4,14 +4,17 @@ import math
 import textwrap
 from collections.abc import Sequence
 
+from rich.cells import cell_len, set_cell_size
+
 from ...backends.token_facts import Alternative, Probability, Scheduling
 from ...metrics import numbers
 from ...metrics.run import Run
 from ..inspection import Inspection, bits, inspect_token
 from ..token_text import fitted, hexadecimal, token_sign
-from .cells import Cells, Row, clip, side_by_side
+from .cells import Cells, Row, clip, row_width, side_by_side
 
 NOT_COMPUTED = "not computed; f3 or an open inspector computes them from the next token on"
+NOT_RECORDED = "not recorded"
 
 _LABEL_CELLS = 8
 _GAP_CELLS = 2
@@ -22,7 +25,8 @@ _PIECE_CELLS = 14
 
 
 def inspector_rows(token: Inspection | None, width: int, height: int, missing: str = NOT_COMPUTED) -> list[Row]:
-    """Return at most ``height`` lines about a token: facts and alternatives side by side where there is room.
+    """Return at most ``height`` lines about a token: facts and alternatives side by side where there is room. The last
+    one says how many more there are.
 
     ``missing``: what is said where there are no probability facts.
     """
@@ -30,12 +34,29 @@ def inspector_rows(token: Inspection | None, width: int, height: int, missing: s
         return [(("no token yet", "dim"),)]
     if width < _SIDE_BY_SIDE:
         facts = [_title(token, width), *_facts(token, width), *_bytes(token, width, "bytes")]
-        return [*facts, (), *_likely(token, width, missing)][:height]
+        rows = [*facts, (), *_likely(token, width, missing)]
+        return _cut(rows, width, height, len(rows) - height)
     left = int(width * _LEFT_SHARE)
     right = width - left - _GAP_CELLS
     facts = [_title(token, left), *_facts(token, left)]
     beside = [*_likely(token, right, missing), *_bytes(token, right, "")]
-    return side_by_side(facts, beside, left + _GAP_CELLS)[:height]
+    hidden = max(len(facts), len(beside)) - height
+    # On the left, where words can be cut: on the right they would cost a figure.
+    return side_by_side(_cut(facts, left, height, hidden), beside[: max(height, 0)], left + _GAP_CELLS)
+
+
+def _cut(rows: list[Row], width: int, height: int, hidden: int) -> list[Row]:
+    """Return the first ``height`` rows; the last one says that ``hidden`` more find no room."""
+    if hidden <= 0 or height < 1:
+        return rows[: max(height, 0)]
+    rows = [*rows, *[()] * (height - len(rows))]
+    words = f" … {hidden} more"
+    told = words if width >= 2 * len(words) else clip(" …", width)
+    last, room = rows[height - 1], width - len(told)
+    kept: Row = ()
+    for text, role in last:
+        kept = (*kept, (set_cell_size(text, min(cell_len(text), room - row_width(kept))), role))
+    return [*rows[: height - 1], (*kept, (" " * (room - row_width(kept)), ""), (told, "dim"))]
 
 
 def _facts(token: Inspection, width: int) -> list[Row]:
@@ -61,7 +82,7 @@ def _labelled(label: str, lines: Sequence[str], width: int) -> list[Row]:
 
 def _bytes(token: Inspection, width: int, label: str) -> list[Row]:
     room = width - (_LABEL_CELLS if label else 0)
-    name = f" · id {token.id}"
+    name = f" · id {numbers.MISSING if token.id is None else token.id}"
     text = hexadecimal(token.piece, max(room - len(name), 4)) + name
     return _labelled(label, [text], width) if label else [((clip(text, width), "dim"),)]
 
@@ -113,7 +134,7 @@ def _likely(token: Inspection, width: int, missing: str) -> list[Row]:
     return likely_rows(token.probability, token.id, width)
 
 
-def likely_rows(facts: Probability, id: int, width: int) -> list[Row]:
+def likely_rows(facts: Probability, id: int | None, width: int) -> list[Row]:
     """Return the lines on the probability of the token ``id``, and of what could have come instead."""
     chance, entropy = numbers.percent(math.exp(facts.logprob)), bits(facts.entropy_nats)
     words = f"{chance} · rank {facts.rank:,} · entropy {numbers.entropy(entropy)}"
@@ -122,7 +143,7 @@ def likely_rows(facts: Probability, id: int, width: int) -> list[Row]:
     return [((clip(words, width), "strong"),), *(_alternative(one, id, width) for one in facts.top)]
 
 
-def _alternative(alternative: Alternative, chosen: int, width: int) -> Row:
+def _alternative(alternative: Alternative, chosen: int | None, width: int) -> Row:
     share = math.exp(alternative.logprob)
     piece = max(min(_PIECE_CELLS, width - 4 - _PERCENT_CELLS), 1)
     bar = max(width - 4 - piece - _PERCENT_CELLS, 0)

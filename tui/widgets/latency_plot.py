@@ -33,7 +33,7 @@ def latency_rows(run: "Run", floor: "MemoryFloor | None", axis: Axis, width: int
     positions, peaks = thin(gaps, columns)
     xs = [float(position) for position in positions]
     ys = [float(peak) / 1e6 for peak in peaks]
-    median = run.running_median_ns
+    median = run.median_ns
     top = axis.fit(robust_ceiling(ys, (median or 0.0) / 1e6))
     marks = [] if median is None else [Mark(median / 1e6, "track", 2)]
     if floor is not None:

@@ -104,12 +104,37 @@ async def test_space_pauses_and_arrows_step() -> None:
         await running.went("space")
         assert not running.player.playing
         await running.sees("paused")
+        await running.sees("space play")
         await running.went("right")
         assert running.tokens == 3
         await running.went("left", "left")
         assert running.tokens == 1
         await running.went("space")
         assert running.player.playing
+        await running.sees("space pause")
+        await running.passes(60_000)
+        await running.sees("space play")
+
+
+async def test_what_was_not_recorded_is_not_to_be_computed() -> None:
+    async with replay(opened(whole()), paused=True) as running:
+        await running.went("end")
+        await running.press("f3", "f4")
+        await running.sees("surprising < 1 %  not recorded")
+        assert "computed" not in running.shown()
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (80, 40)])
+async def test_what_finds_no_room_in_the_inspector_is_counted(width: int, height: int) -> None:
+    hidden = [replace(event, id=-1) if isinstance(event, Token) else event for event in whole()]
+    async with replay(opened(hidden), paused=True, size=(width, height)) as running:
+        await running.went("end")
+        await running.press("t", "i")
+        await running.sees("#4")
+        shown = running.shown()
+        assert ("id –" in shown) is not (" more" in shown)
+        assert " -1" not in shown
+        print(shown)
 
 
 async def test_speed_loop_and_their_words() -> None:
@@ -239,9 +264,10 @@ async def test_times_that_go_back() -> None:
 
 async def test_what_does_not_work_on_a_recording_says_so() -> None:
     async with replay(opened(whole()), paused=True) as running:
-        await running.press("m", "ctrl+l")
-        assert len(running.toasts) == 2
-        assert "recording" in running.toasts[0]
+        for key in ("m", "ctrl+l"):
+            running.app.clear_notifications()
+            await running.press(key)
+            assert ["recording" in toast for toast in running.toasts] == [True]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (40, 12), (20, 8)])

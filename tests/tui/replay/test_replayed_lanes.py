@@ -54,6 +54,19 @@ async def test_speed_and_loop() -> None:
         assert at(running) == 147 * MS
 
 
+async def test_the_lines_around_them_are_those_of_a_replay() -> None:
+    async with replay(opened(two_answers(), "a"), opened(whole(SEA), "b"), paused=True, loop=True) as running:
+        await running.sees("space play  ←→ step  tab lane  g go to  - slower  + faster  n next")
+        await running.sees("replay answer 1 of 2 paused")
+        await running.sees("1×  loop")
+        assert "race" not in running.shown()
+        await running.press("r", "space")
+        await running.sees("space pause")
+        assert "  loop" not in running.shown()
+        running.time.now += 10_000 * MS
+        await running.sees("space play")
+
+
 async def test_the_next_answers() -> None:
     async with replay(opened(two_answers(), "a"), opened(whole(SEA), "b"), paused=True) as running:
         await running.press("n")
