@@ -327,7 +327,7 @@ def test_a_small_file_cannot_take_all_memory(tmp_path: Path, monkeypatch: pytest
         if begins:
             assert "longer than a recording may" in read_trace(bomb).notes[0]
         else:
-            with pytest.raises(TraceError):
+            with pytest.raises(TraceError, match=r"bomb\.zst is not a recording"):
                 read_trace(bomb)
         assert tracemalloc.get_traced_memory()[1] < 1 << 25
     finally:
