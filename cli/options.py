@@ -63,9 +63,10 @@ class GenerationOptions:
 
 
 class FiniteRange(click.FloatRange):
-    """A number within a range, which "nan", of which every comparison is false, is not."""
+    """A number within a range; "nan" is in none, although no comparison says so."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See ``click.FloatRange``."""
         number = super().convert(value, param, ctx)
         if not math.isfinite(number):
             self.fail(f"{value} is not a finite number.", param, ctx)

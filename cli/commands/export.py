@@ -57,8 +57,8 @@ def export_command(
 ) -> None:
     """Turn a recording into another form.
 
-    FILE is a recording, or - for standard input. The same figure has the same digits in every form. No model is needed. Exit status: 0 done, 1 it could not be
-    written, 2 wrong usage or no recording.
+    FILE is a recording, or - for standard input. The same figure has the same digits in every form. No model is needed.
+    Exit status: 0 done, 1 it could not be written, 2 wrong usage or no recording.
     """
     from ..exporting import Form, deliver, drawn, exported, text_of
     from ..inputs import recording_path

@@ -32,9 +32,7 @@ MOST_FILES = 6
     help="Begin with the N-th answer of the recording; without a screen: that one. Default: the first; without a "
     "screen all, and with --json the last.",
 )
-@click.option(
-    "--speed", type=FiniteRange(0.1, 100), default=1.0, metavar="N", help="Play N times as fast, 0.1 to 100."
-)
+@click.option("--speed", type=FiniteRange(0.1, 100), default=1.0, metavar="N", help="Play N times as fast, 0.1 to 100.")
 @click.option("--loop", is_flag=True, help="Begin anew at the end.")
 @click.option("--paused", is_flag=True, help="Wait at the start.")
 @screen_options
@@ -53,8 +51,8 @@ def replay_command(
 ) -> None:
     """Open recordings again, as they were made with --record.
 
-    One file opens the scope, several open as lanes on one clock; - is standard input. No model is needed. Without a terminal the text is
-    printed at once, as by --plain. Exit status: 0 done, 1 a file cannot be read, 2 wrong usage.
+    One file opens the scope, several open as lanes on one clock; - is standard input. No model is needed. Without a
+    terminal the text is printed at once, as by --plain. Exit status: 0 done, 1 a file cannot be read, 2 wrong usage.
     """
     if plain + as_json + as_jsonl > 1:
         raise click.UsageError("Only one of --plain, --json and --jsonl can be given.")

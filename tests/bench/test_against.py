@@ -120,9 +120,7 @@ def test_results_of_llama_bench_itself() -> None:
         assert found.change is Change.NONE
 
 
-@pytest.mark.parametrize(
-    "text", ["{", "[1]", "| a | b |", '{"n_gen": 1}', "\udcff", "", " \n\n", "[]", "[" * 100_000]
-)
+@pytest.mark.parametrize("text", ["{", "[1]", "| a | b |", '{"n_gen": 1}', "\udcff", "", " \n\n", "[]", "[" * 100_000])
 def test_what_is_no_result(text: str) -> None:
     with pytest.raises(AgainstError, match=r"^old\.json holds no results"):
         results_in(text.encode("utf-8", "surrogateescape"), "old.json")
