@@ -8,6 +8,7 @@ from pathlib import Path
 import pyte
 import pytest
 
+from decodescope.backends.events import Event
 from decodescope.traces.exports.played import as_cast, played
 from decodescope.tui.film import MOST_FRAMES, film, frame_times, picture
 
@@ -41,7 +42,7 @@ def test_the_picture_is_whole_and_refers_to_nothing() -> None:
 
 def test_characters_that_xml_does_not_know_are_replaced() -> None:
     pieces = "a\ufffeb\uffffc\U0001f999d"
-    events = [ready(), taken(1 * MS), prompt(2 * MS, 1), progress(3 * MS, 1, 1)]
+    events: list[Event] = [ready(), taken(1 * MS), prompt(2 * MS, 1), progress(3 * MS, 1, 1)]
     events += [token(4 * MS, 1, pieces.encode()), finished(5 * MS)]
     svg = picture(events, "\uffff.jsonl", SIZE)
     shown = "".join(ET.fromstring(svg).itertext())

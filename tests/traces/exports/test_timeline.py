@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from decodescope.backends.events import Event
 from decodescope.traces.exports.timeline import as_perfetto
 
 from ...tui.fakes import MS, ready, taken, token
@@ -119,7 +120,12 @@ def test_without_text(tmp_path: Path) -> None:
 
 def test_a_model_that_comes_within_an_answer_ends_it(tmp_path: Path) -> None:
     """What follows belongs to no answer, as in all other forms."""
-    events = [taken(1 * MS), replace(ready("tiny"), t=2 * MS), token(3 * MS, 1, b"a"), token(4 * MS, 2, b"b")]
+    events: list[Event] = [
+        taken(1 * MS),
+        replace(ready("tiny"), t=2 * MS),
+        token(3 * MS, 1, b"a"),
+        token(4 * MS, 2, b"b"),
+    ]
     records = _records(as_perfetto(exported(tmp_path, events)))
     _check(records)
     (generation,) = [one for one in records if one["name"] == "generation 1"]
