@@ -133,6 +133,7 @@ def _failed(error: EngineError, *, load: bool) -> Failed:
         what=error.what,
         reason=error.reason,
         remedy=error.remedy,
+        most_context=error.most_context,
     )
 
 

@@ -14,11 +14,12 @@ Report = Callable[[Event], None]
 class EngineError(Exception):
     """Something that the engine could not do, in words; becomes a ``Failed`` event."""
 
-    def __init__(self, what: str, reason: str = "", remedy: str = "") -> None:
+    def __init__(self, what: str, reason: str = "", remedy: str = "", most_context: int | None = None) -> None:
         super().__init__(what)
         self.what = what
         self.reason = reason
         self.remedy = remedy
+        self.most_context = most_context
 
 
 class Control:

@@ -246,6 +246,8 @@ class Failed(_Event, frozen=True, kw_only=True, tag="failed"):
     """The native reason, as llama.cpp or the system gave it; may have several lines."""
     remedy: str = ""
     """What to do."""
+    most_context: int | None = None
+    """Tokens of context that would have fitted into memory where too many were asked for; otherwise ``None``."""
 
 
 class Log(_Event, frozen=True, kw_only=True, tag="log"):

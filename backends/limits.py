@@ -44,11 +44,7 @@ def parse(name: str, text: str) -> int | float:
 
     Raises ValueError, which says in words what is wrong with it.
     """
-    return parse_number(LIMITS[name], text)
-
-
-def parse_number(limit: Limit, text: str) -> int | float:
-    """Return the number that ``text`` gives within ``limit``. Raises ValueError as ``parse`` does."""
+    limit = LIMITS[name]
     number = _whole(text) if limit.whole else _finite(text)
     if limit.open and number <= limit.least:
         raise ValueError(f"{text} is too small: it has to be more than {limit.least:g}.")

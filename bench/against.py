@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -14,7 +13,12 @@ from ..metrics.bootstrap import Interval, independent_ratio_interval
 from .plan import trial_name
 
 _FEWEST = 2
-_LARGEST_BYTES = 1 << 28
+_MOST_TOKENS = (1 << 31) - 1
+_LONGEST_NS = 7 * 24 * 3_600 * 1_000_000_000
+"""Of a repetition: a week."""
+
+
+_Whole = Annotated[int, msgspec.Meta(ge=-(1 << 62), le=1 << 62)]
 
 
 class AgainstError(Exception):
@@ -29,17 +33,17 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """A row of ``bench -o json`` or of ``llama-bench -o json``: what is compared, and by what it is found again."""
 
     model_type: str
-    model_size: int
-    model_n_params: int
+    model_size: _Whole
+    model_n_params: _Whole
     cpu_info: str
     gpu_info: str = ""
-    n_threads: int
-    n_batch: int
-    n_ubatch: int
+    n_threads: _Whole
+    n_batch: _Whole
+    n_ubatch: _Whole
     type_k: str
     type_v: str
-    n_gpu_layers: int
-    flash_attn: int | bool
+    n_gpu_layers: _Whole
+    flash_attn: _Whole | bool
     n_prompt: int
     n_gen: int
     n_depth: int
@@ -62,6 +66,20 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def trial(self) -> tuple[int, int, int, bool]:
         """Equal for rows of the same test."""
         return self.n_prompt, self.n_gen, self.n_depth, self.sample
+
+    @property
+    def impossible(self) -> str:
+        """Which of its figures cannot be, and why not; empty when all can."""
+        for name, count in (("n_prompt", self.n_prompt), ("n_gen", self.n_gen), ("n_depth", self.n_depth)):
+            if not 0 <= count <= _MOST_TOKENS:
+                return f"{name} is no number of tokens"
+        if not self.n_prompt and not self.n_gen:
+            return "n_prompt and n_gen are 0, so nothing was measured"
+        if any(ns <= 0 for ns in self.samples_ns):
+            return f"in samples_ns a repetition of {self.name} took no time, or less"
+        if any(ns > _LONGEST_NS for ns in self.samples_ns):
+            return f"in samples_ns a repetition of {self.name} took more than a week"
+        return ""
 
     def other(self, old: "Result") -> list[str]:
         """Return in what the two differ, so that they cannot be compared; empty when they can."""
@@ -201,20 +219,24 @@ def _compared(row: Result, old: Result, tolerance: float) -> Compared | NotCompa
     return Compared(row, old, speed, change)
 
 
-def read_results(path: Path) -> tuple[Result, ...]:
-    """Return the rows of a file in JSON or JSON Lines, ours or ``llama-bench``'s. Raises AgainstError."""
-    try:
-        if path.stat().st_size > _LARGEST_BYTES:
-            raise AgainstError(f"{path} is too large for results.")
-        data = path.read_bytes()
-    except OSError as error:
-        raise AgainstError(f"{path} cannot be read: {error.strerror or error}.") from error
+def results_in(data: bytes, name: str) -> tuple[Result, ...]:
+    """Return the rows of a file in JSON or JSON Lines, ours or ``llama-bench``'s; at least one.
+
+    ``name`` is the file's, for what is said of it. Raises AgainstError.
+    """
     try:
         if data.lstrip().startswith(b"["):
-            return msgspec.json.decode(data, type=tuple[Result, ...])
-        return tuple(msgspec.json.decode(line, type=Result) for line in data.splitlines() if line.strip())
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise AgainstError(f"{path} holds no results in JSON or JSON Lines: {error}.") from error
+            found = msgspec.json.decode(data, type=tuple[Result, ...])
+        else:
+            found = tuple(msgspec.json.decode(line, type=Result) for line in data.splitlines() if line.strip())
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise AgainstError(f"{name} holds no results in JSON or JSON Lines: {error}.") from error
+    if not found:
+        raise AgainstError(f"{name} holds no results: it is empty.")
+    for number, row in enumerate(found, start=1):
+        if impossible := row.impossible:
+            raise AgainstError(f"{name} holds a figure that cannot be, in row {number:,}: {impossible}.")
+    return found
 
 
 def result_of(values: dict[str, Any]) -> Result:

@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import assert_never
+
+from msgspec.structs import replace as with_fields
 
 from ..backends.contract import Backend
 from ..backends.events import (
@@ -48,6 +50,11 @@ class Failure:
     group: Group
     trials: tuple[Trial, ...]
     failed: Failed
+
+    @property
+    def of_model(self) -> bool:
+        """Whether the model could not be loaded, with however little context."""
+        return self.failed.stage == "load" and not self.failed.most_context
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,8 +262,22 @@ class Bench:
             self._next_trial()
             return
         self._close_engine()
-        self._fail_group(event)
+        if not self._leave_out_the_longest(event):
+            self._fail_group(event)
         self._open()
+
+    def _leave_out_the_longest(self, failed: Failed) -> bool:
+        """Go on with the tests for which there is memory, if any; ``failed`` says how much context there may be."""
+        most, group = failed.most_context or 0, self.group
+        fitting = tuple(trial for trial in group.trials if trial.tokens <= most)
+        longest = tuple(trial for trial in group.trials if trial.tokens > most)
+        if not fitting or not longest:
+            return False
+        self.failures.append(Failure(group, longest, failed))
+        self._number += len(longest)
+        context = max(trial.tokens for trial in fitting)
+        self._groups[0] = replace(group, trials=fitting, settings=with_fields(group.settings, context=context))
+        return True
 
     def _fail_group(self, event: Failed) -> None:
         """The rest of the group cannot be measured."""

@@ -64,7 +64,8 @@ class Grid:
     def check(self) -> None:
         """Raise click.UsageError for what cannot be measured, before anything is looked up."""
         if not self.trials():
-            raise click.UsageError("There is nothing to measure: -p and -n are 0, and there is no -pg.")
+            rest = "-p, -n and -pg are 0" if self.both else "-p and -n are 0, and there is no -pg"
+            raise click.UsageError(f"There is nothing to measure: {rest}.")
         if problems := {one for settings in self._settings(0) for one in check_settings(settings)}:
             raise click.UsageError(" ".join(sorted(problems)))
 

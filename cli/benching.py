@@ -2,9 +2,8 @@
 
 import threading
 import time
-from pathlib import Path
 
-from ..bench.against import AgainstError, Comparison, Result, compare, lines, read_results, result_of
+from ..bench.against import AgainstError, Comparison, Result, compare, lines, result_of, results_in
 from ..bench.fields import record
 from ..bench.figures import verdict
 from ..bench.formats import Form, Printer
@@ -13,12 +12,15 @@ from ..bench.runner import Bench, Stage
 from ..traces.header import LlamaBuild, llama_build
 from .bench_plan import Grid
 from .bench_progress import BenchProgress
+from .bench_remedy import remedy_of
 from .exit_codes import ExitCode
 from .failure import failure_text
+from .inputs import read_file
 from .interrupts import Interrupted, Interrupts
 from .streams import Data, Messages, data_width, not_written
 from .waiting import Waiting
 
+_MOST_RESULTS_BYTES = 1 << 28
 _CANCEL_DEADLINE_SECONDS = 5.0
 _SILENCE_SECONDS = 0.5
 
@@ -38,8 +40,9 @@ def bench(
     grid.check()
     old: tuple[Result, ...] | None = None
     if against is not None:
+        written = read_file(against, messages, what="", awaited="the old results", limit=_MOST_RESULTS_BYTES)
         try:
-            old = read_results(Path(against))
+            old = results_in(written, against)
         except AgainstError as error:
             messages.say(str(error))
             return ExitCode.USAGE
@@ -121,9 +124,8 @@ class _Benching:
             names = ", ".join(dict.fromkeys(trial.name for trial in failure.trials))
             failed = failure.failed
             what = f"{failure.group.name}: {failed.what}"
-            self._progress.say(
-                failure_text(what, failed.reason, failed.remedy) + f"\nNot measured to the end: {names}."
-            )
+            said = failure_text(what, failed.reason, remedy_of(failed))
+            self._progress.say(f"{said}\nNot measured to the end: {names}.")
         self._write_rows()
         if self._bench.stage is Stage.RUNNING:
             self._progress.stand()
@@ -161,7 +163,7 @@ class _Benching:
         bench = self._bench
         if bench.stage is Stage.CANCELLED:
             return interrupts.exit_code
-        if any(failure.failed.stage == "load" for failure in bench.failures):
+        if any(failure.of_model for failure in bench.failures):
             return ExitCode.NOT_LOADED
         failed = bool(bench.failures) or (compared is not None and not compared.passed)
         return ExitCode.FAILED if failed else ExitCode.DONE

@@ -10,6 +10,7 @@ import click
 
 from ..traces.errors import TraceError
 from .failure import failure_text
+from .inputs import said_wait_for_pipe
 from .streams import Messages, print_data
 
 if TYPE_CHECKING:
@@ -42,7 +43,8 @@ def exported(path: Path, number: int | None, messages: Messages) -> "Export":
     from ..traces.reader import read_trace
 
     try:
-        trace = read_trace(path)
+        with said_wait_for_pipe("the recording", path, messages):
+            trace = read_trace(path)
         found = export_of(trace, number)
     except TraceError as error:
         raise click.UsageError(failure_text(error.what, error.reason, error.remedy)) from error

@@ -1,5 +1,6 @@
 """The flags that the scope and ``run`` share: llama.cpp's names and defaults."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
@@ -59,6 +60,17 @@ class GenerationOptions:
             system=self.system,
             raw=self.raw,
         )
+
+
+class FiniteRange(click.FloatRange):
+    """A number within a range; "nan" is in none, although no comparison says so."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See ``click.FloatRange``."""
+        number = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
 
 
 class _Limited(click.FloatRange):

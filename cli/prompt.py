@@ -1,21 +1,15 @@
 """Where the prompt comes from: the argument, ``-p``, ``-f FILE``, a pipe."""
 
 import codecs
-import os
-import stat
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import BinaryIO
 
 import click
 
-from ..metrics import numbers
+from .inputs import read_file, read_to_end, said_wait
 from .options import valid_text
 from .streams import Messages
 
-_PATIENCE_SECONDS = 1.0
 _LIMIT = 16 * 2**20
 """Bytes; several times what the largest contexts hold."""
 
@@ -56,16 +50,7 @@ def read_text(name: str, messages: Messages) -> str:
 
 
 def _read_file(name: str, messages: Messages, what: str = "The prompt file") -> bytes:
-    """Read a file, or a pipe such as a shell's ``<(command)``."""
-    try:
-        mode = os.stat(name).st_mode
-        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise click.UsageError(f"{what} {name} is a device, not a file.")
-        with _said_wait(name, messages), open(name, "rb") as file:
-            return _read(file, f"{what} {name}")
-    except (OSError, ValueError) as error:  # ValueError: a null character in the name
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise click.UsageError(f"{what} {name} cannot be read: {reason or error}.") from error
+    return read_file(name, messages, what=f"{what} ", awaited="the prompt", limit=_LIMIT)
 
 
 def _piped_stdin() -> BinaryIO | None:
@@ -77,30 +62,10 @@ def _piped_stdin() -> BinaryIO | None:
 
 def _read_stdin(stdin: BinaryIO, messages: Messages) -> bytes:
     try:
-        with _said_wait("standard input (</dev/null: there is none)", messages):
-            return _read(stdin, "The prompt from standard input")
+        with said_wait("the prompt", "standard input (</dev/null: there is none)", messages):
+            return read_to_end(stdin, "The prompt from standard input", _LIMIT)
     except OSError as error:
         raise click.UsageError(f"Standard input cannot be read: {error.strerror or error}.") from error
-
-
-@contextmanager
-def _said_wait(source: str, messages: Messages) -> Iterator[None]:
-    """Say what is waited for when it takes long: a pipe that nobody writes to looks like a program that hangs."""
-    timer = threading.Timer(_PATIENCE_SECONDS, messages.say, [f"Waiting for the prompt from {source}."])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def _read(file: BinaryIO, what: str) -> bytes:
-    """Read to the end. Raises click.UsageError when that is beyond the limit."""
-    data = file.read(_LIMIT + 1)
-    if len(data) > _LIMIT:
-        raise click.UsageError(f"{what} is longer than {numbers.size(_LIMIT)}, which is the limit.")
-    return data
 
 
 def _text(data: bytes, source: str, messages: Messages) -> str:

@@ -67,7 +67,9 @@ def plausible(event: Event) -> bool:
             return _measured(event)
         case Quantized():
             return 0 <= event.bytes < _MOST
-        case Failed() | Log() | MeasuredWith():
+        case Failed():
+            return event.most_context is None or 0 <= event.most_context < _MOST
+        case Log() | MeasuredWith():
             return True
         case _:
             assert_never(event)

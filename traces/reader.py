@@ -111,6 +111,8 @@ class _Reading:
             if newline:
                 yield rest + whole + newline
             rest = tail if newline else rest + tail
+            if len(rest) > _LONGEST_LINE and not self._line:
+                raise self._foreign_file()
             if len(rest) > _LONGEST_LINE or total > _MOST_BYTES or len(self._events) >= MOST_EVENTS:
                 self._notes.say("The file goes on for longer than a recording may; the rest of it was not read.")
                 return
@@ -151,14 +153,18 @@ class _Reading:
         try:
             self._decoder.decode(line)
         except _ERRORS:
-            cut = not whole and line.startswith(_BEGINNING[: len(line)])
-            raise TraceError(
-                f"{self._name} was cut off within its first line." if cut else f"{self._name} is not a recording.",
-                "" if cut else "Its first line is none of decodescope's.",
-                "" if cut else "Recordings are made with --record FILE.",
-            ) from error
+            if not whole and line.startswith(_BEGINNING[: len(line)]):
+                raise TraceError(f"{self._name} was cut off within its first line.") from error
+            raise self._foreign_file() from error
         self._notes.say("It has no header: the machine and the settings are not known.")
         self._take(line + b"\n" if whole else line)
+
+    def _foreign_file(self) -> TraceError:
+        return TraceError(
+            f"{self._name} is not a recording.",
+            "Its first line is none of decodescope's.",
+            "Recordings are made with --record FILE.",
+        )
 
     def _take(self, chunk: bytes) -> None:
         lines, newline, rest = chunk.rpartition(b"\n")

@@ -29,6 +29,8 @@ _STILL_NS = 1_000_000_000
 _FIRST = "\x1b[?25l\x1b[2J\x1b[H"
 _POINTER = "\x1b]22;"
 """Sets the shape of the mouse pointer."""
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What no document may hold, not even escaped: https://www.w3.org/TR/xml/#charsets."""
 _REMOTE_FONTS = re.compile(r"@font-face\s*\{.*?\}", re.DOTALL)
 
 Progress = Callable[[float], None]
@@ -47,7 +49,7 @@ def picture(events: Sequence[Event], name: str, size: tuple[int, int], theme: st
         drawn.append(film.export_screenshot(title=visible(name)))
 
     _Film(events, name, theme).play(size, drive)
-    return _REMOTE_FONTS.sub("", drawn[0])
+    return _NOT_IN_XML.sub("\ufffd", _REMOTE_FONTS.sub("", drawn[0]))
 
 
 def film(

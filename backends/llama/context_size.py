@@ -32,6 +32,7 @@ def choose_context(asked: int, trained: int, kv_bytes_per_token: int, free_bytes
                 f"A context of {asked:,} tokens does not fit: its KV cache needs {size(needed)},"
                 f" and {size(free_bytes)} are free beside the weights.",
                 remedy=f"{smaller} the cache (-ctk q8_0 -ctv q8_0 -fa on).",
+                most_context=free_bytes // kv_bytes_per_token,
             )
         return ContextSize(asked, f"beyond the {trained:,} tokens of its training" if asked > trained else "")
     affordable = trained

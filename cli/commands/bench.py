@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..options import valid_text
+from ..options import FiniteRange, valid_text
 from ..streams import Messages
 
 _TOLERANCE_PERCENT = 5.0
@@ -99,7 +99,7 @@ def _list(
 @click.option("--against", type=click.Path(), metavar="FILE", help="Compare with older results, JSON or JSON Lines.")
 @click.option(
     "--tolerance",
-    type=click.FloatRange(0, 100, max_open=True),
+    type=FiniteRange(0, 100, max_open=True),
     default=_TOLERANCE_PERCENT,
     metavar="PERCENT",
     help="With --against: how much of the speed may be lost.",

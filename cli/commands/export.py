@@ -1,7 +1,5 @@
 """``decodescope export``: a recording as figures, table, timeline, page, picture or film."""
 
-from pathlib import Path
-
 import click
 
 from ..streams import Messages
@@ -59,10 +57,11 @@ def export_command(
 ) -> None:
     """Turn a recording into another form.
 
-    The same figure has the same digits in every form. No model is needed. Exit status: 0 done, 1 it could not be
-    written, 2 wrong usage or no recording.
+    FILE is a recording, or - for standard input. The same figure has the same digits in every form. No model is needed.
+    Exit status: 0 done, 1 it could not be written, 2 wrong usage or no recording.
     """
     from ..exporting import Form, deliver, drawn, exported, text_of
+    from ..inputs import recording_path
     from ..options import valid_text
     from ..screen import check_theme
 
@@ -77,7 +76,7 @@ def export_command(
         raise click.UsageError(f"--{named[0]} goes with --to svg and --to cast.")
     check_theme(theme)
     messages = Messages()
-    path = Path(recording)
+    path = recording_path(recording)
     export = exported(path, generation, messages)
     text = drawn(export, to, valid_text(path.name), size, theme, messages) if to.drawn else text_of(export, to)
     deliver(text, output, path, messages, overwrite=overwrite)

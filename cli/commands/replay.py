@@ -1,14 +1,14 @@
 """``decodescope replay``: recordings opened again."""
 
 import gc
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ...backends.limits import Limit, parse_number
 from ..exit_codes import ExitCode
 from ..failure import failure_text
+from ..inputs import recording_path, said_wait_for_pipe
+from ..options import FiniteRange
 from ..screen import check_theme, obstacle, screen_options
 from ..streams import Messages
 
@@ -16,13 +16,6 @@ if TYPE_CHECKING:
     from ...traces.opened import Opened
 
 MOST_FILES = 6
-
-
-def _speed(value: str) -> float:
-    try:
-        return parse_number(Limit(least=0.1, most=100, whole=False, about=""), value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
 
 
 @click.command("replay", short_help="Open recordings again, without a model.")
@@ -39,7 +32,7 @@ def _speed(value: str) -> float:
     help="Begin with the N-th answer of the recording; without a screen: that one. Default: the first; without a "
     "screen all, and with --json the last.",
 )
-@click.option("--speed", type=_speed, default=1.0, metavar="N", help="Play N times as fast, 0.1 to 100.")
+@click.option("--speed", type=FiniteRange(0.1, 100), default=1.0, metavar="N", help="Play N times as fast, 0.1 to 100.")
 @click.option("--loop", is_flag=True, help="Begin anew at the end.")
 @click.option("--paused", is_flag=True, help="Wait at the start.")
 @screen_options
@@ -58,8 +51,8 @@ def replay_command(
 ) -> None:
     """Open recordings again, as they were made with --record.
 
-    One file opens the scope, several open as lanes on one clock. No model is needed. Without a terminal the text is
-    printed at once, as by --plain. Exit status: 0 done, 1 a file cannot be read, 2 wrong usage.
+    One file opens the scope, several open as lanes on one clock; - is standard input. No model is needed. Without a
+    terminal the text is printed at once, as by --plain. Exit status: 0 done, 1 a file cannot be read, 2 wrong usage.
     """
     if plain + as_json + as_jsonl > 1:
         raise click.UsageError("Only one of --plain, --json and --jsonl can be given.")
@@ -99,9 +92,10 @@ def _open(file: str, generation: int | None, messages: Messages) -> "Opened":
     from ...traces.opened import Opened
     from ...traces.reader import read_trace
 
-    path = Path(file).expanduser()
+    path = recording_path(file)
     try:
-        trace = read_trace(path)
+        with said_wait_for_pipe("the recording", path, messages):
+            trace = read_trace(path)
     except TraceError as error:
         messages.say(failure_text(error.what, error.reason, error.remedy))
         click.get_current_context().exit(ExitCode.FAILED)

@@ -34,6 +34,7 @@ def test_asking_for_too_much_names_both_figures_and_what_would_fit() -> None:
     assert "128.0 GiB" in caught.value.what
     assert "32.0 GiB" in caught.value.what
     assert "-c 262144" in caught.value.remedy
+    assert caught.value.most_context == 262_144
     assert "-ctk q8_0" in caught.value.remedy
 
 
@@ -60,6 +61,7 @@ def test_the_remedy_stays_within_what_the_model_was_trained_for() -> None:
     with pytest.raises(EngineError) as caught:
         choose_context(16_384, 4096, 128 * KIB, 1 * GIB)
     assert "-c 4096" in caught.value.remedy
+    assert caught.value.most_context == 8192
 
 
 def test_a_memory_of_fixed_size_has_no_limit() -> None:

@@ -1,7 +1,6 @@
 """New results against old ones."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +13,8 @@ from decodescope.bench.against import (
     Result,
     compare,
     lines,
-    read_results,
     result_of,
+    results_in,
 )
 from decodescope.bench.fields import record
 from decodescope.bench.plan import Trial
@@ -111,29 +110,44 @@ def test_repetitions_on_a_busy_machine_do_not_count() -> None:
     assert left[0].why == "fewer than two repetitions on a quiet machine now"
 
 
-def test_results_of_llama_bench_itself(tmp_path: Path) -> None:
+def test_results_of_llama_bench_itself() -> None:
     own = record(ROW, BUILD)
     for name in ("sample", "repetitions", "quiet", "ttft_ms", "itl_ms"):
         del own[name]
     for text in (json.dumps([own]), json.dumps(own) + "\n\n" + json.dumps(own)):
-        path = tmp_path / "old.json"
-        path.write_text(text)
-        (found,) = compare([RESULT], read_results(path), 0.05).compared
+        (found,) = compare([RESULT], results_in(text.encode(), "old.json"), 0.05).compared
         assert isinstance(found, Compared)
         assert found.change is Change.NONE
 
 
-@pytest.mark.parametrize("text", ["{", "[1]", "| a | b |", '{"n_gen": 1}', "\udcff"])
-def test_what_is_no_result(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "old.json"
-    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+@pytest.mark.parametrize("text", ["{", "[1]", "| a | b |", '{"n_gen": 1}', "\udcff", "", " \n\n", "[]", "[" * 100_000])
+def test_what_is_no_result(text: str) -> None:
+    with pytest.raises(AgainstError, match=r"^old\.json holds no results"):
+        results_in(text.encode("utf-8", "surrogateescape"), "old.json")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"samples_ns": [5, 0]}, "in row 2: in samples_ns a repetition of tg10 took no time, or less."),
+        ({"samples_ns": [-(10**30), 5]}, "in row 2: in samples_ns a repetition of tg10 took no time, or less."),
+        ({"samples_ns": [10**30, 10**30]}, "in row 2: in samples_ns a repetition of tg10 took more than a week."),
+        ({"n_depth": -1}, "in row 2: n_depth is no number of tokens."),
+        ({"n_gen": 10**30}, "in row 2: n_gen is no number of tokens."),
+        ({"n_gen": 0}, "in row 2: n_prompt and n_gen are 0"),
+    ],
+)
+def test_a_figure_that_cannot_be(changes: dict[str, Any], said: str) -> None:
+    own = record(ROW, BUILD)
+    with pytest.raises(AgainstError) as raised:
+        results_in(json.dumps([own, {**own, **changes}]).encode(), "old.json")
+    assert str(raised.value).startswith("old.json holds a figure that cannot be, ")
+    assert said in str(raised.value)
+
+
+def test_a_number_beyond_all_bounds_is_no_result() -> None:
     with pytest.raises(AgainstError, match="holds no results"):
-        read_results(path)
-
-
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(AgainstError, match="cannot be read: No such file"):
-        read_results(tmp_path / "x")
+        results_in(json.dumps([{**record(ROW, BUILD), "n_threads": 10**30}]).encode(), "old.json")
 
 
 def test_the_table() -> None:

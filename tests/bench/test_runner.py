@@ -19,12 +19,14 @@ class Driven:
 
     def __init__(self, *groups: Group, repetitions: int = 2, warm_up: bool = False) -> None:
         self.engines: list[FakeBackend] = []
+        self.settings: list[EngineSettings] = []
         plan = BenchPlan(groups=groups, repetitions=repetitions, warm_up=warm_up, pause_ms=20)
         self.bench = Bench(plan, launch=self._launch)
         self.bench.start()
 
     def _launch(self, source: Source, settings: EngineSettings) -> FakeBackend:
         self.engines.append(FakeBackend())
+        self.settings.append(settings)
         return self.engines[-1]
 
     def say(self, *events: Event) -> None:
@@ -160,3 +162,40 @@ def test_a_cancel_while_loading_ends_at_once() -> None:
     driven.bench.cancel()
     assert driven.bench.stage is Stage.CANCELLED
     assert driven.engines[-1].closed
+
+
+def too_long(most: int) -> Failed:
+    return Failed(t=0, stage="load", what="It does not fit.", most_context=most)
+
+
+def test_a_test_that_is_too_long_takes_no_other_with_it() -> None:
+    """READ takes 8 + 1 tokens of context, WRITE 16 + 4 + 1."""
+    driven = Driven(a_group(WRITE, READ), repetitions=1)
+    driven.say(too_long(9))
+    assert [engine.closed for engine in driven.engines] == [True, False]
+    assert driven.settings[-1].context == 9
+    assert driven.bench.number == 2
+    driven.say(MODEL, WITH, measured(prompt=5))
+    assert driven.bench.stage is Stage.DONE
+    assert [row.trial for row in driven.bench.rows] == [READ]
+    assert [(one.trials, one.of_model) for one in driven.bench.failures] == [((WRITE,), False)]
+
+
+@pytest.mark.parametrize(("most", "of_model"), [(8, False), (0, True), (10_000, False)])
+def test_memory_for_no_test(most: int, of_model: bool) -> None:
+    """10,000: an engine that contradicts itself is not asked for ever."""
+    driven = Driven(a_group(WRITE, READ), a_group(READ), repetitions=1)
+    driven.say(too_long(most))
+    assert [(one.trials, one.of_model) for one in driven.bench.failures] == [((WRITE, READ), of_model)]
+    driven.say(MODEL, WITH, measured(prompt=5))
+    assert driven.bench.stage is Stage.DONE
+    assert len(driven.engines) == 2
+
+
+def test_memory_may_shrink_while_it_is_tried() -> None:
+    driven = Driven(a_group(WRITE, READ, Trial(prompt=2)), repetitions=1)
+    driven.say(too_long(20))
+    driven.say(too_long(3))
+    driven.say(MODEL, WITH, measured(prompt=5))
+    assert [row.trial for row in driven.bench.rows] == [Trial(prompt=2)]
+    assert [one.trials for one in driven.bench.failures] == [(WRITE,), (READ,)]

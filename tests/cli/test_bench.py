@@ -1,14 +1,18 @@
 """``decodescope bench``."""
 
 import json
+import os
 import signal
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from decodescope.backends.events import Failed
 from decodescope.cli.bench_plan import WORDS, Grid, named
+from decodescope.cli.bench_remedy import remedy_of
 from decodescope.cli.group import cli
 
 from ..conftest import DEADLINE_SECONDS, RunCommand, ScriptWriter
@@ -16,6 +20,7 @@ from .conftest import Starter
 from .terminals import Terminal
 
 HOUR = 3_600_000
+NO_TIME = "in samples_ns a repetition of pp64 took no time, or less"
 TURN = ({"prefill": 64, "ms": 20}, {"repeat": 12, "text": " x", "ms": 5}, {"stop": "stop"})
 
 
@@ -23,6 +28,7 @@ TURN = ({"prefill": 64, "ms": 20}, {"repeat": 12, "text": " x", "ms": 5}, {"stop
     ("arguments", "said"),
     [
         (["-p", "0", "-n", "0"], "nothing to measure"),
+        (["-p", "0", "-n", "0", "-pg", "0,0"], "nothing to measure: -p, -n and -pg are 0."),
         (["-p", "x"], "no whole number"),
         (["-p", "8-4"], "ends before it begins"),
         (["-pg", "8"], "no pair"),
@@ -35,6 +41,11 @@ TURN = ({"prefill": 64, "ms": 20}, {"repeat": 12, "text": " x", "ms": 5}, {"stop
         (["-o", "sql"], "sql"),
         (["-m", "a,,b"], "has no name"),
         (["--against", "/not there"], "/not there cannot be read"),
+        (["--against", "/dev/zero"], "/dev/zero is a device, not a file."),
+        (["--against", "."], ". cannot be read: Is a directory."),
+        (["--tolerance", "nan"], "nan is not a finite number."),
+        (["--tolerance", "inf"], "inf is not in the range"),
+        (["--tolerance", "-1"], "-1.0 is not in the range"),
     ],
 )
 def test_refused(arguments: list[str], said: str) -> None:
@@ -165,7 +176,38 @@ def test_an_engine_that_dies(decodescope: RunCommand, script: ScriptWriter) -> N
     assert done.returncode == 1
     (row,) = done.stdout.splitlines()
     assert len(json.loads(row)["samples_ns"]) == 1
-    assert "SIGKILL" in done.stderr.decode()
+    said = done.stderr.decode()
+    assert "SIGKILL" in said
+    assert "try a smaller model or a smaller -p, -n, -pg or -d." in said
+
+
+@pytest.mark.parametrize(
+    ("most", "remedy", "said"),
+    [
+        (None, "Try other settings (-c, -fa, -ngl).", "Try other settings (-p, -n, -pg or -d, -fa, -ngl)."),
+        (None, "Use -ctk q8_0, a-c or --c.", "Use -ctk q8_0, a-c or --c."),
+        (8193, "Ask for at most -c 8192.", "Ask for at most 8,192 tokens in one test (-p, -n, -pg or -d), or "),
+        (0, "Quantize the cache.", "Take a smaller model, or quantize the cache (-ctk q8_0 -ctv q8_0 -fa on)."),
+    ],
+)
+def test_advice_is_in_flags_that_there_are(most: int | None, remedy: str, said: str) -> None:
+    failed = Failed(t=0, stage="load", what="It failed.", remedy=remedy, most_context=most)
+    assert remedy_of(failed).startswith(said)
+
+
+def test_a_test_that_does_not_fit_fails_alone(decodescope: RunCommand) -> None:
+    """2,000,000,000 tokens of the demo model's cache are far more than any machine has."""
+    done = decodescope(
+        "bench", "-m", "demo", "-p", "4", "-n", "2000000000", "-r", "1", "-t", "1", "--no-warmup", "-o", "jsonl"
+    )
+    assert done.returncode == 1, done.stderr
+    (row,) = done.stdout.splitlines()
+    assert (json.loads(row)["n_prompt"], json.loads(row)["n_gen"]) == (4, 0)
+    said = done.stderr.decode()
+    assert "A context of 2,000,000,001 tokens does not fit" in said
+    assert "Not measured to the end: tg2000000000." in said
+    assert "tokens in one test (-p, -n, -pg or -d)" in said
+    assert " -c " not in said
 
 
 def test_ctrl_c_prints_what_was_measured(start: Starter, script: ScriptWriter) -> None:
@@ -248,3 +290,48 @@ def test_against(decodescope: RunCommand, script: ScriptWriter, tmp_path: Path) 
     assert status == 1
     assert "fewer than two repetitions in the old results" in said
     assert "Nothing could be compared." in said
+    status, said = against([0, 0])
+    assert (status, said) == (2, f"{old} holds a figure that cannot be, in row 1: {NO_TIME}.\n")
+
+
+@pytest.mark.parametrize("text", ["", "[]"])
+def test_empty_results_are_refused_before_anything_is_measured(
+    decodescope: RunCommand, script: ScriptWriter, tmp_path: Path, text: str
+) -> None:
+    old = tmp_path / "old.json"
+    old.write_text(text)
+    done = decodescope("bench", "-m", f"script:{script(*TURN)}", "--against", str(old))
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.decode() == f"{old} holds no results: it is empty.\n"
+
+
+def test_results_from_a_pipe(decodescope: RunCommand, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[b"[]"])
+    writer.start()
+    done = decodescope("bench", "--against", str(pipe))
+    writer.join()
+    assert (done.returncode, done.stderr.decode()) == (2, f"{pipe} holds no results: it is empty.\n")
+
+
+def test_results_without_end_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("decodescope.cli.benching._MOST_RESULTS_BYTES", 2048)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[b" " * 2049])
+    writer.start()
+    result = CliRunner().invoke(cli, ["bench", "--against", str(pipe)])
+    writer.join()
+    assert result.exit_code == 2
+    assert "longer than 2.0 KiB" in result.output
+
+
+def test_a_wait_for_results_is_said(start: Starter, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = start("bench", "--against", str(pipe))
+    assert process.stderr is not None
+    assert process.stderr.readline().decode() == f"Waiting for the old results from {pipe}.\n"
+    pipe.write_bytes(b"[]")
+    assert process.wait(DEADLINE_SECONDS) == 2

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import RunCommand, ScriptWriter
+from ..conftest import DEADLINE_SECONDS, RunCommand, ScriptWriter
 from ..traces.exports.recorded import quiet_then_disturbed, two_answers
 from ..traces.samples import written
+from .conftest import Starter
 
 FORMS = {
     "csv": b"generation,token,",
@@ -104,9 +105,32 @@ def test_a_hostile_name(decodescope: RunCommand, recording: Path, tmp_path: Path
     assert b"\x1b" not in refused.stderr
 
 
+def test_standard_input(decodescope: RunCommand, recording: Path) -> None:
+    whole = recording.read_bytes()
+    named = decodescope("export", str(recording), "--to", "csv")
+    piped = decodescope("export", "-", "--to", "csv", input=whole)
+    assert (piped.returncode, piped.stdout, piped.stderr) == (0, named.stdout, b"")
+    replayed = decodescope("replay", "-", "--json", input=whole)
+    assert replayed.returncode == 0
+    assert json.loads(replayed.stdout)["finish_reason"] == "failed"
+
+
+@pytest.mark.parametrize("command", [("export", "--to", "csv"), ("replay", "--json")])
+def test_a_wait_for_a_pipe_is_said(start: Starter, recording: Path, tmp_path: Path, command: tuple[str, ...]) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    process = start(*command, str(pipe))
+    assert process.stderr is not None
+    assert process.stderr.readline().decode() == f"Waiting for the recording from {pipe}.\n"
+    pipe.write_bytes(recording.read_bytes())
+    process.communicate(timeout=DEADLINE_SECONDS)
+    assert process.returncode == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
+        (["/dev/zero", "--to", "md"], "zero is not a recording."),
         (["a.jsonl.zst"], "Missing option '--to'"),
         (["a.jsonl.zst", "--to", "pdf"], "'pdf' is not one of"),
         (["none.jsonl", "--to", "md"], "none.jsonl cannot be read."),

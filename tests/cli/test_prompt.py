@@ -168,7 +168,7 @@ def test_what_has_no_end_is_refused(monkeypatch: pytest.MonkeyPatch, messages: M
 
 def test_a_wait_for_stdin_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     read, write = os.pipe()
-    monkeypatch.setattr("decodescope.cli.prompt._PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("decodescope.cli.inputs._PATIENCE_SECONDS", 0.0)
     with os.fdopen(read, "r") as reader:
         monkeypatch.setattr(sys, "stdin", reader)
         # The patience is over at once; what is written after the message ends the wait.

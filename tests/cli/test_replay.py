@@ -105,7 +105,13 @@ def test_a_file_that_is_not_there() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [(), ("a", "--plain", "--json"), ("a", "b", "--plain"), ("a",) * 7, ("a", "--speed", "0"), ("a", "--speed", "101")],
+    [
+        (),
+        ("a", "--plain", "--json"),
+        ("a", "b", "--plain"),
+        ("a",) * 7,
+        *(("a", "--speed", speed) for speed in ("0", "101", "nan")),
+    ],
 )
 def test_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert ran("replay", *arguments).returncode == 2

@@ -103,6 +103,7 @@ def test_an_answer_without_an_end_is_told(tmp_path: Path) -> None:
         (b'{"event":"token","t":1,"index":1,"id":1,"piece":"","decode_ns":-1,"sample_ns":0}', "an impossible number"),
         (b'{"event":"token","t":1,"index":1,"id":-2,"piece":"","decode_ns":0,"sample_ns":0}', "an impossible number"),
         (b'{"event":"prefill_progress","t":1,"processed":-1,"cached":0,"total":3}', "an impossible number"),
+        (b'{"event":"failed","t":1,"stage":"load","what":"","most_context":-1}', "has an impossible number"),
         (b'{"event":"prompt_ready","t":1,"tokens":[99999999999],"cached":0}', "an impossible number"),
     ],
 )
@@ -327,7 +328,7 @@ def test_a_small_file_cannot_take_all_memory(tmp_path: Path, monkeypatch: pytest
         if begins:
             assert "longer than a recording may" in read_trace(bomb).notes[0]
         else:
-            with pytest.raises(TraceError):
+            with pytest.raises(TraceError, match=r"bomb\.zst is not a recording"):
                 read_trace(bomb)
         assert tracemalloc.get_traced_memory()[1] < 1 << 25
     finally:

@@ -8,11 +8,12 @@ from pathlib import Path
 import pyte
 import pytest
 
+from decodescope.backends.events import Event
 from decodescope.traces.exports.played import as_cast, played
 from decodescope.tui.film import MOST_FRAMES, film, frame_times, picture
 
 from ..traces.exports.recorded import exported, quiet_then_disturbed, two_answers
-from .fakes import MS
+from .fakes import MS, finished, progress, prompt, ready, taken, token
 
 SIZE = (100, 30)
 S = 1_000_000_000
@@ -37,6 +38,16 @@ def test_the_picture_is_whole_and_refers_to_nothing() -> None:
     assert "a <b>.jsonl" in shown
     assert "430 ms" in shown
     assert "\x1b" not in svg
+
+
+def test_characters_that_xml_does_not_know_are_replaced() -> None:
+    pieces = "a\ufffeb\uffffc\U0001f999d"
+    events: list[Event] = [ready(), taken(1 * MS), prompt(2 * MS, 1), progress(3 * MS, 1, 1)]
+    events += [token(4 * MS, 1, pieces.encode()), finished(5 * MS)]
+    svg = picture(events, "\uffff.jsonl", SIZE)
+    shown = "".join(ET.fromstring(svg).itertext())
+    assert "a\ufffdb\ufffdc\U0001f999d" in shown
+    assert "\ufffd.jsonl" in shown
 
 
 def test_the_film_follows_the_recorded_time() -> None:

@@ -82,6 +82,8 @@ class _Timeline:
             case LoadProgress():
                 yield from self._load_progress(event, at)
             case ModelReady():
+                if self._subject is not None:
+                    yield from self._ended(at, None)
                 yield from self._loaded(event, at)
             case RequestTaken():
                 if self._subject is not None:

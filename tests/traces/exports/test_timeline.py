@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from decodescope.backends.events import Event
 from decodescope.traces.exports.timeline import as_perfetto
 
-from ...tui.fakes import MS
+from ...tui.fakes import MS, ready, taken, token
 from .recorded import GAP, SLOW, exported, quiet_then_disturbed, two_answers
 
 
@@ -115,3 +116,18 @@ def test_without_text(tmp_path: Path) -> None:
     text = as_perfetto(exported(tmp_path, text=False))
     _check(_records(text))
     assert "secret" not in text
+
+
+def test_a_model_that_comes_within_an_answer_ends_it(tmp_path: Path) -> None:
+    """What follows belongs to no answer, as in all other forms."""
+    events: list[Event] = [
+        taken(1 * MS),
+        replace(ready("tiny"), t=2 * MS),
+        token(3 * MS, 1, b"a"),
+        token(4 * MS, 2, b"b"),
+    ]
+    records = _records(as_perfetto(exported(tmp_path, events)))
+    _check(records)
+    (generation,) = [one for one in records if one["name"] == "generation 1"]
+    assert (generation["ts"], generation["dur"]) == (0.0, 1000.0)
+    assert not [one for one in records if one.get("cat", "").startswith("write")]
