@@ -72,6 +72,12 @@ def _export() -> click.Command:
     return export_command
 
 
+def _serve() -> click.Command:
+    from .commands.serve import serve_command
+
+    return serve_command
+
+
 _COMMANDS: dict[str, Callable[[], click.Command]] = {
     "bench": _bench,
     "compare": _compare,
@@ -81,6 +87,7 @@ _COMMANDS: dict[str, Callable[[], click.Command]] = {
     "models": _models,
     "replay": _replay,
     "run": _run,
+    "serve": _serve,
 }
 
 

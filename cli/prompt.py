@@ -54,7 +54,11 @@ def _read_file(name: str, messages: Messages, what: str = "The prompt file") -> 
 
 
 def _piped_stdin() -> BinaryIO | None:
-    """Return stdin unless it is a terminal or closed."""
+    """Return stdin unless it is a terminal or closed, or brings the keys from a browser."""
+    from ..tui.in_browser import in_browser
+
+    if in_browser():
+        return None
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         return None
     return sys.stdin.buffer

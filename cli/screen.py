@@ -34,6 +34,10 @@ def screen_options(command: _Command) -> _Command:
 
 def obstacle() -> str | None:
     """Return why there can be no screen, if so."""
+    from ..tui.in_browser import in_browser
+
+    if in_browser():
+        return None
     if not is_terminal(sys.stdout):
         return "standard output is not a terminal"
     if os.environ.get("TERM", "dumb") in ("", "dumb", "unknown"):

@@ -13,6 +13,7 @@ from textual.driver import Driver
 from textual.screen import Screen
 
 from .frame_encoder import FrameEncoder
+from .in_browser import in_browser
 from .output import Traffic
 from .screens.offering import Offering
 from .terminal import NoTerminalError, Terminal, TerminalDriver, erases_in_background
@@ -103,7 +104,10 @@ def run_on_terminal(
     make: Callable[[type[Driver]], _AnApp], end: Callable[[], None], outcome: Callable[[_AnApp], int], instead: str
 ) -> int:
     """Run an app on the terminal and return the exit code: the signal's that ended it, or that of a crash, else
-    ``outcome``'s. ``end`` ends the engines in every case; ``instead`` says what to do without a terminal."""
+    ``outcome``'s. ``end`` ends the engines in every case; ``instead`` says what to do without a terminal. Where
+    textual-serve has started the process, the app is shown in the browser."""
+    if in_browser():
+        return _run_in_browser(make, end, outcome)
     try:
         terminal = Terminal()
         terminal.open()
@@ -119,4 +123,17 @@ def run_on_terminal(
             end()
     if terminal.exit_code is not None:
         return terminal.exit_code
+    return EXIT_CRASHED if app.return_code else outcome(app)
+
+
+def _run_in_browser(
+    make: Callable[[type[Driver]], _AnApp], end: Callable[[], None], outcome: Callable[[_AnApp], int]
+) -> int:
+    from .browser_driver import BrowserDriver
+
+    app = make(BrowserDriver)
+    try:
+        app.run()
+    finally:
+        end()
     return EXIT_CRASHED if app.return_code else outcome(app)

@@ -1,0 +1,207 @@
+"""The scope in a browser: a server that gives everyone who opens its page a process of their own."""
+
+import asyncio
+import ipaddress
+import signal
+import socket
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from aiohttp import WSCloseCode, web
+from textual_serve.app_service import AppService
+from textual_serve.server import Server, to_int
+
+from .streams import Messages
+
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+_ASKED_SECONDS, _TOLD_SECONDS = 1.2, 0.4
+"""What a scope has for ending when it is asked to, and then when it is told to."""
+_FREE_SECONDS = 3.0
+"""A page that is loaded again comes before its old scope has ended."""
+_FONT_SIZE = 16
+_HEADERS = {
+    # Nothing from elsewhere; xterm.js makes style elements.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; font-src 'self'; "
+    "img-src 'self' data:; connect-src ws://{host}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches ``host``."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+class _Scope(AppService):
+    """A process for one page."""
+
+    def __init__(self, arguments: Sequence[str], websocket: web.WebSocketResponse, **further: Any) -> None:
+        self._websocket = websocket
+        self._arguments = arguments
+        super().__init__("", write_bytes=self._send, write_str=websocket.send_str, close=self._closes, **further)
+        self._messages = Messages()
+        self._heard: asyncio.Task[None] | None = None
+
+    async def stop(self) -> None:
+        """End the process: ask it, tell it, kill it."""
+        process = self._process
+        if process is None:
+            return
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_ASKED_SECONDS):
+                await self.send_meta({"type": "quit"})
+                await process.wait()
+        for end in (process.terminate, process.kill):
+            if process.returncode is None:
+                end()
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(process.wait(), _TOLD_SECONDS)
+        for task in (self._task, self._heard):
+            if task is not None:
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(task, _TOLD_SECONDS)
+
+    async def _open_app_process(self, width: int = 80, height: int = 24) -> Process:
+        # Without a shell, and away from the keys that end the server.
+        self._process = process = await asyncio.create_subprocess_exec(
+            *self._arguments,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
+            env=self._build_environment(width, height),
+            start_new_session=True,
+        )
+        self._stdin = process.stdin
+        assert process.stderr is not None
+        self._heard = asyncio.create_task(self._pass_on(process.stderr))
+        # textual-serve would print it to stdout as it is.
+        process.stderr = asyncio.StreamReader()
+        process.stderr.feed_eof()
+        return process
+
+    async def _pass_on(self, stderr: asyncio.StreamReader) -> None:
+        said = (await stderr.read()).decode("utf-8", "replace").strip()
+        if said:
+            self._messages.say(said)
+
+    async def _send(self, data: bytes) -> None:
+        # What a scope still says when its page has gone is read all the same: it would wait for its reader.
+        with suppress(ConnectionError):
+            if not self._websocket.closed:
+                await self._websocket.send_bytes(data)
+
+    async def _closes(self) -> None:
+        await self._websocket.close()
+
+
+class ScopeServer(Server):
+    """Serves the page, its parts and the connections to the scopes."""
+
+    def __init__(self, arguments: Sequence[str], host: str, most: int) -> None:
+        """``arguments``: the command of a scope; ``most``: how many there may be at a time."""
+        super().__init__("", host=host)
+        self._arguments = arguments
+        self._places = asyncio.Semaphore(most)
+        self._most = most
+        self._open: set[web.WebSocketResponse] = set()
+        self._known = {*_LOOPBACK_NAMES, host.lower(), socket.gethostname().lower()}
+        page = files(__package__).joinpath("serve.html").read_text(encoding="utf-8")
+        self._page = jinja2.Environment(autoescape=True).from_string(page)
+
+    async def _make_app(self) -> web.Application:
+        app = web.Application(middlewares=[self._only_own_pages])
+        app.add_routes(
+            [
+                web.get("/", self._handle_page),
+                web.get("/ws", self.handle_websocket),
+                web.static("/static", self.statics_path),
+            ]
+        )
+        app.on_shutdown.append(self.on_shutdown)
+        return app
+
+    async def on_shutdown(self, app: web.Application) -> None:
+        """End all scopes."""
+        for websocket in list(self._open):
+            await websocket.close(code=WSCloseCode.GOING_AWAY)
+
+    @web.middleware
+    async def _only_own_pages(self, request: web.Request, handler: Any) -> web.StreamResponse:
+        """Refuse other people's pages in the same browser: they can connect to this machine, and give it names."""
+        origin = request.headers.get("Origin")
+        if not self._is_known(request.host) or (origin is not None and origin != f"http://{request.host}"):
+            raise web.HTTPForbidden(text="This page cannot use the scope.")
+        response: web.StreamResponse = await handler(request)
+        return response
+
+    def _is_known(self, host: str) -> bool:
+        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+        name = name.removeprefix("[").removesuffix("]").lower()
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name in self._known or name.removesuffix(".local") in self._known
+        return True
+
+    async def _handle_page(self, request: web.Request) -> web.Response:
+        size = min(max(to_int(request.query.get("fontsize", ""), _FONT_SIZE), 6), 72)
+        headers = {name: value.format(host=request.host) for name, value in _HEADERS.items()}
+        return web.Response(
+            text=self._page.render(host=request.host, font_size=size), content_type="text/html", headers=headers
+        )
+
+    async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
+        """Show a scope until its page or the scope itself is closed."""
+        if "Origin" not in request.headers:
+            raise web.HTTPForbidden(text="The page connects to the scope, nobody else.")
+        websocket = web.WebSocketResponse(heartbeat=15)
+        await websocket.prepare(request)
+        self._open.add(websocket)
+        try:
+            async with asyncio.timeout(_FREE_SECONDS):
+                await self._places.acquire()
+        except TimeoutError:
+            said = f"{self._most} scope{'s are' if self._most > 1 else ' is'} open already, and no more can be."
+            await websocket.send_bytes(f"\x1b[2J\x1b[H{said}\r\nClose one, then load this page again.\r\n".encode())
+            async for _ in websocket:
+                pass
+            self._open.discard(websocket)
+            return websocket
+        scope = _Scope(self._arguments, websocket, download_manager=self.download_manager)
+        try:
+            width, height = (min(max(to_int(request.query.get(name, ""), 80), 1), 1000) for name in ("width", "height"))
+            await scope.start(width, height)
+            await self._process_messages(websocket, scope)
+        finally:
+            await scope.stop()
+            self._places.release()
+            self._open.discard(websocket)
+        return websocket
+
+
+def serve(arguments: Sequence[str], host: str, port: int, most: int, messages: Messages) -> None:
+    """Serve until a signal ends it. Raises OSError when the address cannot be had."""
+    asyncio.run(_serve(arguments, host, port, most, messages))
+
+
+async def _serve(arguments: Sequence[str], host: str, port: int, most: int, messages: Messages) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    runner = web.AppRunner(await ScopeServer(arguments, host, most)._make_app(), access_log=None, shutdown_timeout=3.0)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        shown = f"[{host}]" if ":" in host else host
+        messages.say(f"The scope is at http://{shown}:{runner.addresses[0][1]}/ until Ctrl+C.")
+        await ended.wait()
+    finally:
+        await runner.cleanup()

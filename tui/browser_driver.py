@@ -1,0 +1,52 @@
+"""Textual's driver for a page in a browser, with what our screens ask of a way for frames."""
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from textual._ansi_sequences import SYNC_END, SYNC_START
+from textual.drivers.web_driver import WebDriver
+
+from .output import Traffic
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+
+class BrowserDriver(WebDriver):
+    """Counts the frames, hands each over in one piece, and ends the app when the server has gone."""
+
+    def __init__(self, app: "App[Any]", **settings: Any) -> None:
+        super().__init__(app, **settings)
+        self._traffic: Traffic = getattr(app, "traffic", None) or Traffic()
+        self._open_frame: list[str] = []
+        self._write = self._write_all  # type: ignore[assignment]
+
+    def write(self, data: str) -> None:
+        """Hand a frame over, with what makes it one update in one piece."""
+        if data == SYNC_START or self._open_frame:
+            self._open_frame.append(data)
+            if data != SYNC_END:
+                return
+            data = "".join(self._open_frame)
+            self._open_frame.clear()
+        self._traffic.handing_over()
+        self._traffic.waits()
+        super().write(data)
+        self._traffic.goes_on()
+        self._traffic.taken(len(data.encode()))
+
+    def run_input_thread(self) -> None:
+        """Read keys; when they end although the app goes on, end the app: nobody could."""
+        super().run_input_thread()
+        loop = self._app._loop
+        if not self.exit_event.is_set() and loop is not None:
+            loop.call_soon_threadsafe(self._app.exit)
+
+    def _write_all(self, data: bytes) -> int:
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[os.write(self.fileno, rest) :]
+        except BrokenPipeError:
+            return 0  # the server has gone: the keys end too, and with them the app
+        return len(data)

@@ -1,0 +1,10 @@
+"""Whether the screen goes to a page in a browser: then no terminal is there, and stdin and stdout are textual-serve's."""
+
+import os
+
+_DRIVER = "textual.drivers.web_driver:WebDriver"
+
+
+def in_browser() -> bool:
+    """Whether textual-serve has started this process."""
+    return os.environ.get("TEXTUAL_DRIVER") == _DRIVER
