@@ -37,6 +37,10 @@ def found() -> str | None:
     return os.environ.get("CHROMIUM") or next((path for name in _NAMES if (path := shutil.which(name))), None)
 
 
+def _code(key: str) -> int:
+    return 13 if key == "Enter" else ord(key.upper())
+
+
 class Browser:
     """One page; what it says and asks the network for is kept."""
 
@@ -103,10 +107,10 @@ class Browser:
                 return result
             self.events.append(told)
 
-    def open(self, page: Path) -> None:
-        """Show a file and wait until it is whole."""
+    def open(self, page: Path | str) -> None:
+        """Show a file or an address and wait until it is whole."""
         self.events.clear()
-        self.call("Page.navigate", url=page.resolve().as_uri())
+        self.call("Page.navigate", url=page if isinstance(page, str) else page.resolve().as_uri())
         while not any(one.get("method") == "Page.loadEventFired" for one in self.events):
             self.events.append(self._next())
 
@@ -115,6 +119,23 @@ class Browser:
         answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def type(self, text: str) -> None:
+        """Type at the page."""
+        for character in text:
+            key = "Enter" if character == "\r" else character
+            self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=character, windowsVirtualKeyCode=_code(key))
+            self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=_code(key))
+
+    def control(self, letter: str) -> None:
+        """Press a letter together with Ctrl."""
+        pressed = {"key": letter, "modifiers": 2, "windowsVirtualKeyCode": _code(letter)}
+        self.call("Input.dispatchKeyEvent", type="rawKeyDown", **pressed)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **pressed)
+
+    def hear(self) -> None:
+        """Take in what the page tells within a moment."""
+        self.run("new Promise((done) => setTimeout(done, 50))")
 
     def scheme(self, name: str) -> None:
         """Prefer ``light`` or ``dark``."""
@@ -129,6 +150,12 @@ class Browser:
         """The addresses that the page has asked for since it was opened."""
         sent = (one["params"] for one in self.events if one.get("method") == "Network.requestWillBeSent")
         return [one["request"]["url"] for one in sent]
+
+    @property
+    def received(self) -> bytes:
+        """What has come over the page's connections."""
+        frames = (one["params"]["response"] for one in self.events if one.get("method") == "Network.webSocketFrameReceived")
+        return b"".join(base64.b64decode(one["payloadData"]) for one in frames if one["opcode"] == 2)
 
     @property
     def complaints(self) -> list[str]:

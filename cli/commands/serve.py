@@ -1,6 +1,7 @@
 """``decodescope serve``: the scope in a browser."""
 
 import importlib.util
+import shlex
 import sys
 
 import click
@@ -11,6 +12,7 @@ from ..streams import Messages
 from .scope import scope_command
 
 _DEFAULT_PORT = 8000
+_NEEDED = "textual-serve>=1.1.3,<2"
 _WHO = (
     "Everyone who reaches {host} could use this machine as you: load your models, read the answers, write recordings. "
     "There is no password, and nothing is encrypted."
@@ -40,14 +42,15 @@ def serve_command(
 
     Takes the flags of the scope as well (decodescope --help), except --record. Everyone who opens the page gets a scope
     of their own with an engine of its own, so each needs the model's memory and they slow each other down. Closing the
-    page ends its engine. Needs textual-serve: pip install 'decodescope[serve]'.
+    page ends its engine. Needs textual-serve, which pip installs.
 
     Exit status: 0 ended, 1 the address cannot be had, 2 wrong usage, 3 the model could not be found.
     """
     _check(ctx, flags)
     messages = Messages()
     if importlib.util.find_spec("textual_serve") is None:
-        raise click.ClickException("serve needs textual-serve: pip install 'decodescope[serve]'")
+        pip = shlex.join([sys.executable, "-m", "pip", "install", _NEEDED])
+        raise click.ClickException(f"serve needs textual-serve, which is not installed. To install it:\n  {pip}")
     from ..serving import is_loopback, serve
 
     if not is_loopback(host):
