@@ -124,7 +124,9 @@ class Browser:
         """Type at the page."""
         for character in text:
             key = "Enter" if character == "\r" else character
-            self.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=character, windowsVirtualKeyCode=_code(key))
+            self.call(
+                "Input.dispatchKeyEvent", type="keyDown", key=key, text=character, windowsVirtualKeyCode=_code(key)
+            )
             self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=_code(key))
 
     def control(self, letter: str) -> None:
@@ -154,7 +156,9 @@ class Browser:
     @property
     def received(self) -> bytes:
         """What has come over the page's connections."""
-        frames = (one["params"]["response"] for one in self.events if one.get("method") == "Network.webSocketFrameReceived")
+        frames = (
+            one["params"]["response"] for one in self.events if one.get("method") == "Network.webSocketFrameReceived"
+        )
         return b"".join(base64.b64decode(one["payloadData"]) for one in frames if one["opcode"] == 2)
 
     @property

@@ -27,12 +27,12 @@ _WHO = (
 @click.option("--port", type=click.IntRange(0, 65535), default=_DEFAULT_PORT, metavar="N", help="0: any that is free.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
 @click.option(
-    "--allow-remote", is_flag=True, help="Listen on another address than loopback: everyone who reaches it could use "
-    "this machine as you, without a password."
+    "--allow-remote",
+    is_flag=True,
+    help="Listen on another address than loopback: everyone who reaches it could use "
+    "this machine as you, without a password.",
 )
-@click.option(
-    "--scopes", type=click.IntRange(1, 64), default=2, metavar="N", help="How many may be open at a time."
-)
+@click.option("--scopes", type=click.IntRange(1, 64), default=2, metavar="N", help="How many may be open at a time.")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED, metavar="[FLAGS OF THE SCOPE]... [PROMPT]")
 @click.pass_context
 def serve_command(
