@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers.web_driver import WebDriver
+from textual.events import AppFocus
 
 from .output import Traffic
 
@@ -20,6 +21,19 @@ class BrowserDriver(WebDriver):
         self._traffic: Traffic = getattr(app, "traffic", None) or Traffic()
         self._open_frame: list[str] = []
         self._write = self._write_all  # type: ignore[assignment]
+
+    def start_application_mode(self) -> None:
+        """Begin, in focus: Textual has it wait for the page's word, without which nothing takes the first keys."""
+        super().start_application_mode()
+        self._app.call_later(self._begin_in_focus)
+
+    def _begin_in_focus(self) -> None:
+        self._app.post_message(AppFocus())
+        self._app.call_later(self._focus_first)
+
+    def _focus_first(self) -> None:
+        if self._app.screen_stack:
+            self._app.screen._update_auto_focus()
 
     def write(self, data: str) -> None:
         """Hand a frame over, with what makes it one update in one piece."""

@@ -1,4 +1,4 @@
-"""Whether the screen goes to a page in a browser: then no terminal is there, and stdin and stdout are textual-serve's."""
+"""Whether the screen goes to a page in a browser: then there is no terminal, and stdin and stdout are the server's."""
 
 import os
 

@@ -79,7 +79,7 @@ def _screen(browser: Browser) -> str:
 
 def _ask(browser: Browser, address: str) -> None:
     browser.open(address)
-    _wait(lambda: "played" in _screen(browser) or "script" in _screen(browser), browser)
+    _wait(lambda: "Ask something" in _screen(browser), browser)
     browser.run("document.querySelector('.xterm-helper-textarea').focus()")
     browser.type("hello there\r")
     _wait(lambda: "an answer for the page" in _screen(browser), browser)
@@ -91,17 +91,19 @@ def test_a_prompt_is_typed_and_the_answer_is_seen(served: Served, browser: Brows
     assert "hello there" in _screen(browser)
     assert browser.complaints == []
     assert all(url.startswith((served.address, "data:")) for url in browser.asked_for)
-    assert len(served.programs()) >= 2
+    programs = served.programs()
+    assert len(programs) >= 2
     browser.control("q")
     _wait(lambda: browser.run("document.body.classList.contains('-closed')") is True, browser)
-    _wait(lambda: not served.programs())
+    assert psutil.wait_procs(programs, DEADLINE_SECONDS)[1] == []
 
 
 @needs_browser
 def test_closing_the_page_ends_its_engine(served: Served, browser: Browser) -> None:
     _ask(browser, served.address)
+    programs = served.programs()
     browser.open("about:blank")
-    _wait(lambda: not served.programs())
+    assert psutil.wait_procs(programs, DEADLINE_SECONDS)[1] == []
     assert served.process.poll() is None
 
 
