@@ -41,6 +41,10 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def _part(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
 class _Scope(AppService):
     """A process for one page."""
 
@@ -114,14 +118,14 @@ class ScopeServer(Server):
         self._most = most
         self._open: set[web.WebSocketResponse] = set()
         self._known = {*_LOOPBACK_NAMES, host.lower(), socket.gethostname().lower()}
-        page = files(__package__).joinpath("serve.html").read_text(encoding="utf-8")
-        self._page = jinja2.Environment(autoescape=True).from_string(page)
+        self._page = jinja2.Environment(autoescape=True).from_string(_part("serve.html"))
 
     async def _make_app(self) -> web.Application:
         app = web.Application(middlewares=[self._only_own_pages])
         app.add_routes(
             [
                 web.get("/", self._handle_page),
+                web.get("/page.js", self._handle_script),
                 web.get("/ws", self.handle_websocket),
                 web.static("/static", self.statics_path),
             ]
@@ -158,6 +162,9 @@ class ScopeServer(Server):
         return web.Response(
             text=self._page.render(host=request.host, font_size=size), content_type="text/html", headers=headers
         )
+
+    async def _handle_script(self, request: web.Request) -> web.Response:
+        return web.Response(text=_part("serve.js"), content_type="text/javascript")
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Show a scope until its page or the scope itself is closed."""
