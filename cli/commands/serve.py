@@ -46,6 +46,9 @@ def serve_command(
 
     Exit status: 0 ended, 1 the address cannot be had, 2 wrong usage, 3 the model could not be found.
     """
+    if flags[:1] == ("-h",):
+        click.echo(ctx.get_help())
+        return
     _check(ctx, flags)
     messages = Messages()
     if importlib.util.find_spec("textual_serve") is None:

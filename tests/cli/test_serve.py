@@ -179,6 +179,10 @@ def test_wrong_flags_are_said_at_once(decodescope: RunCommand, tmp_path: Path) -
     assert decodescope("serve", "-m", str(tmp_path / "none.gguf")).returncode == 3
 
 
+def test_its_help_is_its_own(decodescope: RunCommand) -> None:
+    assert b"--allow-remote" in decodescope("serve", "-h").stdout
+
+
 def test_an_address_that_is_taken(served: Served, decodescope: RunCommand) -> None:
     done = decodescope("serve", "--port", str(served.port))
     assert done.returncode == 1
