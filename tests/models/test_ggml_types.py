@@ -2,8 +2,7 @@
 
 import ctypes
 
-import llama_cpp
-from llama_cpp import _ggml
+from llama_cpp import _ggml, llama_cpp
 
 from decodescope.models.ggml_types import FILE_TYPES, REMOVED_TENSOR_TYPES, TENSOR_TYPES
 

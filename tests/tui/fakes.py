@@ -54,7 +54,7 @@ class FakeBackend:
 
     @property
     def closed(self) -> bool:
-        return self._closed
+        return self._closed and not self._events
 
     def generate(self, request: Request) -> None:
         self.requests.append(request)
