@@ -4,8 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from weakref import WeakKeyDictionary
 
-import numpy as np
-
 from ..backends.events import Finished
 from ..metrics.divergence import Divergence, Estimate
 from ..metrics.run import Run
@@ -13,7 +11,7 @@ from ..models.facts import ModelFile
 from .figures import LaneResult, Ratio, Results, RoundFigures, Spread
 from .lane import Lane, LanePhase
 from .ratios import RoundRates, ratio, standing
-from .rounds import counting, round_figures, why_none_counts
+from .rounds import counting, first_difference, round_figures, why_none_counts
 from .verdict import failure, notes, verdict
 
 __all__ = ["LaneResult", "Ratio", "Results", "RoundFigures", "Spread", "results"]
@@ -150,9 +148,8 @@ def _divergence(lane: Lane, reference: Lane) -> tuple[int | None, int]:
         return None, 0
     one, other = lane.rounds[0].run, reference.rounds[0].run
     common = min(one.token_count, other.token_count)
-    differing = np.flatnonzero(one.token_ids[:common] != other.token_ids[:common])
-    if len(differing):
-        return int(differing[0]) + 1, common
+    if (differing := first_difference(one, other)) is not None:
+        return differing, common
     shorter = one if one.token_count < other.token_count else other
     if one.token_count != other.token_count and _ended_by_itself(shorter):
         return common + 1, common

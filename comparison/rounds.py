@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
+import numpy as np
+
 from ..backends.events import Failed, Finished, Token
 from ..backends.text import TextStream
 from ..metrics.latency import rate_per_second
@@ -53,6 +55,16 @@ def why_none_counts(rounds: Sequence[RoundFigures]) -> str:
         return ""
     over = [one.left_out for one in rounds if one.left_out != _UNDER_WAY]
     return over[-1] if over else "no figures yet"
+
+
+def first_difference(one: Run, other: Run) -> int | None:
+    """Return the index (from 1) of the first token at which two answers differ.
+
+    ``None`` as long as none does: neither where one is only shorter than the other.
+    """
+    common = min(one.token_count, other.token_count)
+    differing = np.flatnonzero(one.token_ids[:common] != other.token_ids[:common])
+    return int(differing[0]) + 1 if len(differing) else None
 
 
 def _slow_start(rounds: Sequence[RoundFigures]) -> bool:

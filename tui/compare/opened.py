@@ -1,14 +1,14 @@
 """One lane of a comparison as the single scope, with the text that all lanes have scored."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
-from ...backends.events import Event, Failed, Token
+from ...backends.events import Failed
 from ...backends.replay import END, ReplayBackend, ReplayClock
 from ...backends.text import visible
 from ...comparison.lane import Lane, Round
+from ...comparison.rounds import first_difference
 from ..lens import OF_A_RUN, Lens
 from ..screens.recording import RecordingScreen
 
@@ -57,9 +57,9 @@ class OpenedLane(RecordingScreen):
         """Have the place marked where the lane went its own way."""
         if self._marked or self._lane is self._reference:
             return
-        own = [] if self._round is None else self._round.events
-        first = self._reference.rounds[0].events if self._reference.rounds else []
-        token = first_difference(own, first)
+        if self._round is None or not self._reference.rounds:
+            return
+        token = first_difference(self._round.run, self._reference.rounds[0].run)
         shown = 0 if self.session.run is None else self.session.run.token_count
         if token is not None and token > shown and self._face.reading is not None:
             self._marked = True
@@ -141,19 +141,6 @@ class OpenedLane(RecordingScreen):
         other = None if self._lane is self._reference else self._reference.scores
         scored.show(ScoredText(scores, other, known_pieces((self._reference, self._lane))))
         self._face.slow()
-
-
-def first_difference(own: Sequence[Event], reference: Sequence[Event]) -> int | None:
-    """Return the index (from 1) of the first token of ``own`` that is another one than the reference's.
-
-    ``None`` as long as none is: neither where one is only shorter than the other.
-    """
-    pairs = zip(_ids(own), _ids(reference), strict=False)
-    return next((index for index, (one, other) in enumerate(pairs, start=1) if one != other), None)
-
-
-def _ids(events: Sequence[Event]) -> list[int]:
-    return [event.id for event in events if isinstance(event, Token)]
 
 
 def _shown_round(lane: Lane) -> Round | None:

@@ -1,19 +1,20 @@
 """The scored text by hand: two lanes, eleven tokens, the first of which follows nothing."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
+from decodescope.comparison.rounds import first_difference
 from decodescope.tui.compare.distributions import NOT_SCORED, distribution_rows
-from decodescope.tui.compare.opened import first_difference
 from decodescope.tui.compare.scored_columns import ScoredColumns
 from decodescope.tui.compare.scored_text import ScoredText, known_pieces
 from decodescope.tui.conversation.marks import DIVERGENCES, degree, is_disturbed
 from decodescope.tui.lens import Lens
 from decodescope.tui.widgets.cells import row_width
 
-from .opened_lanes import HOSTILE, KLDS, PROMPT, SEA, SKY, TEXT, events_of, scored, two_lanes
+from .opened_lanes import HOSTILE, KLDS, PROMPT, SEA, SKY, TEXT, events_of, round_of, scored, two_lanes
 
 
 def text() -> ScoredText:
@@ -86,10 +87,12 @@ def test_characters_in_pieces_and_tokens_without_a_name() -> None:
 
 
 def test_where_the_own_answer_leaves_the_reference() -> None:
-    assert first_difference(events_of(SEA), events_of(SKY)) == 5
-    assert first_difference(events_of(SKY), events_of(SKY)) is None
-    assert first_difference(events_of(SKY[:3]), events_of(SKY)) is None
-    assert first_difference([], events_of(SKY)) is None
+    answers: tuple[Sequence[bytes], ...] = (SEA, SKY, SKY[:3], ())
+    sea, sky, short, none = (round_of(events_of(answer)).run for answer in answers)
+    assert first_difference(sea, sky) == 5
+    assert first_difference(sky, sky) is None
+    assert first_difference(short, sky) is None
+    assert first_difference(none, sky) is None
 
 
 def said(made: ScoredText, position: int, width: int, height: int = 30) -> list[str]:
