@@ -10,6 +10,7 @@ from . import (
     engine_speed,
     foresight,
     lanes,
+    llama_bench,
     race_cost,
     recording,
     replaying,
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "lane": lanes.lane_against_alone,
     "self": lanes.lane_against_itself,
     "race": race_cost.race,
+    "llama-bench": llama_bench.beside_llama_bench,
 }
 
 
