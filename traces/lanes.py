@@ -99,8 +99,8 @@ class AnswerTold(OfLanes, frozen=True, kw_only=True, tag="answer"):
     round: int
     characters: int
     """Of the answer in this round, those that its first token completed left out."""
-    like: int
-    """Number of the first lane that read the same prompt tokens."""
+    like: int | None = None
+    """Number of the first lane that read the same prompt tokens; ``None``: it has read none."""
     differs_at: int | None = None
     """First token (from 1) at which the lane's first answer differs from the reference's; ``None``: none does."""
     compared: int = 0

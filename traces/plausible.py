@@ -91,10 +91,8 @@ def plausible_line(line: Line) -> bool:
         case StageReached():
             return _count(line.round) and _count(line.rounds)
         case AnswerTold():
-            place = line.differs_at
-            return all(_count(one) for one in (line.lane, line.round, line.characters, line.like, line.compared)) and (
-                place is None or _count(place)
-            )
+            counts = (line.lane, line.round, line.characters, line.like, line.differs_at, line.compared)
+            return all(one is None or _count(one) for one in counts)
         case _:
             assert_never(line)
 
