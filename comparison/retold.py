@@ -15,14 +15,13 @@ from ..backends.events import (
     Scored,
     Token,
 )
-from ..backends.requests import EngineSettings, Request
 from ..metrics.divergence import Divergence
 from ..traces.generations import Generation
 from ..traces.lanes import AnswerTold, ComparisonBegun, LaneStands, Record, ScoringBegun, StageReached
 from ..traces.reader import Trace
 from .intake import take_in
 from .lane import Lane, LanePhase, Round, TextFacts
-from .plan import ComparisonPlan, LanePlan, RecordedModel
+from .recorded_plan import recorded_plan
 from .results import Results, results
 from .stage import ENDED, Stage
 from .verdict import cancelled_in
@@ -38,7 +37,7 @@ class RetoldComparison:
         """Raises ValueError for a recording of no comparison."""
         if trace.comparison is None:
             raise ValueError("nothing is compared in this recording")
-        self.plan = _plan(trace.comparison)
+        self.plan = recorded_plan(trace.comparison)
         self.lanes = tuple(Lane(number, lane) for number, lane in enumerate(self.plan.lanes))
         if trace.header is not None and not trace.header.text:
             for lane in self.lanes:
@@ -47,19 +46,25 @@ class RetoldComparison:
         self.round = 1
         self.rounds = self.plan.rounds
         self.in_turn = False
-        self.left_out = 0
-        """Stretches of scores that do not fit to those before them, or to the text."""
         self._tellers = [_Teller(lane) for lane in self.lanes]
         self._speaks = self._tellers[0]
         for record in trace.records:
             self._take(record)
-        self.left_out = sum(teller.left_out for teller in self._tellers)
         self.whole = self.stage in ENDED
         """Whether its end is in the recording."""
         if not self.whole:
             self.stage = Stage.CANCELLED
         for teller in self._tellers:
             teller.end(self.stage)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of the recording is of no use, in sentences."""
+        count = sum(teller.left_out for teller in self._tellers)
+        if not count:
+            return ()
+        which = "1 stretch of scores does" if count == 1 else f"{count:,} stretches of scores do"
+        return (f"{which} not fit to the text or to those before: left out.",)
 
     @property
     def results(self) -> Results:
@@ -98,6 +103,7 @@ class _Teller:
 
     def __init__(self, lane: Lane) -> None:
         self.left_out = 0
+        """Stretches of scores."""
         self._lane = lane
         self._round = 0
         self._generation: list[Event] = []
@@ -161,17 +167,3 @@ def _tell(lane: Lane, told: AnswerTold) -> None:
     if (facts := lane.without_text) is not None:
         facts.characters[told.round] = told.characters
         facts.like, facts.differs_at, facts.compared = told.like, told.differs_at, told.compared
-
-
-def _plan(begun: ComparisonBegun) -> ComparisonPlan:
-    lanes = tuple(
-        LanePlan(lane.label, RecordedModel(lane.name, lane.quantization, lane.bytes), lane.make) for lane in begun.lanes
-    )
-    return ComparisonPlan(
-        lanes=lanes,
-        settings=EngineSettings(),
-        request=Request(prompt=begun.prompt),
-        rounds=begun.rounds,
-        together=begun.together,
-        quality=begun.quality,
-    )

@@ -212,7 +212,7 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
     def _draw_frame(self) -> None:
         """Draw what stands around the board."""
         width = self._title.content_size.width or self.size.width - 2
-        self._title.show_rows([title_row(self._plan, width)])
+        self._title.show_rows([title_row("compare", self._plan.prompt, width)])
         self._keys.keys = self._keys_now()
         self._keys.show(letters=False, editing=False)
         if self._watching.meter.running:
