@@ -36,8 +36,11 @@ LANE_KEYS = (
     *(key for key in COMPARE_KEYS if key.action in _FROM_COMPARE or key.action.startswith("app.")),
 )
 
-COMPARISON_KEYS = tuple(_IN_A_COMPARISON.get(key.key, key) for key in LANE_KEYS) + tuple(
-    key for key in COMPARE_KEYS if key.action == "notes"
+_NOTES = next(key for key in COMPARE_KEYS if key.action == "notes")
+COMPARISON_KEYS = tuple(
+    found
+    for key in LANE_KEYS
+    for found in ((_NOTES, key) if key.action == "copy" else (_IN_A_COMPARISON.get(key.key, key),))
 )
 """Of a recorded comparison, in which answers are rounds."""
 
