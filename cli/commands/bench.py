@@ -59,8 +59,8 @@ def _list(
 def _no_recording(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> None:
     if given is not None:
         raise click.UsageError(
-            "bench generates no text that could be replayed. Its results are kept by -o jsonl > FILE, with a sample for "
-            "every repetition, and read again by --against FILE."
+            "bench generates no text that could be replayed. Its results are kept by -o jsonl > FILE, with a sample of "
+            "each repetition, and read again by --against FILE."
         )
 
 
