@@ -119,8 +119,9 @@ def _open(file: str, generation: int | None, messages: Messages) -> "Opened":
         found = max(lanes, key=lambda lane: _answers(lane))
     answers = _answers(found)
     if generation is not None and generation > answers:
-        said = f"{answers:,} answer{'' if answers == 1 else 's'}"
-        raise click.UsageError(f"There is no answer {generation:,}: {path.name} has {said}.")
+        what = "answer" if trace.comparison is None else "round"
+        said = f"{answers:,} {what}{'' if answers == 1 else 's'}"
+        raise click.UsageError(f"There is no {what} {generation:,}: {path.name} has {said}.")
     return Opened(path, trace, found, first=0 if generation is None else generation - 1)
 
 
