@@ -52,8 +52,8 @@ def compare(
     if form is None and obstacle() is None:
         # Importing makes many objects and no garbage; the screen turns collection on again once it is there.
         gc.disable()
-        from ..traces.lanes import SEVERAL_ENGINES
         from ..traces.tape import SessionTape
+        from ..traces.versions import SEVERAL_ENGINES
         from ..tui.app import run_compare
         from ..tui.terminal import NoTerminalError
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..traces.lanes import ONE_ENGINE
+from ..traces.versions import ONE_ENGINE
 
 if TYPE_CHECKING:
     from ..traces.recording import Recording

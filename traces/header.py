@@ -17,7 +17,7 @@ import psutil
 from .. import __version__
 from ..backends.bandwidth import processor_name
 from ..backends.threads import thread_choice
-from .lanes import ONE_ENGINE, SEVERAL_ENGINES
+from .versions import ONE_ENGINE, SEVERAL_ENGINES
 
 FORMAT = SEVERAL_ENGINES
 """The newest version; those before it can be read. Written is the oldest one that says it all."""

@@ -10,10 +10,6 @@ import msgspec
 
 from ..backends.events import Event
 
-ONE_ENGINE, SEVERAL_ENGINES = 1, 2
-"""Versions of the format: without these lines, and with them. Who skips them takes one engine's events for another's.
-"""
-
 MOST_LANES = 64
 """Far more than anyone compares; a reader believes no more."""
 

@@ -114,10 +114,10 @@ class _Reading:
         return self._trace(header)
 
     def _trace(self, header: Header | None) -> Trace:
-        records = tuple(self._kept.records)
+        records = self._kept.records
         comparison = self._kept.whole_comparison()
-        events = tuple(record for record in records if not isinstance(record, OfLanes))
-        return Trace(header, events, self._notes.sentences(), comparison, () if comparison is None else records)
+        events = tuple([record for record in records if not isinstance(record, OfLanes)])
+        return Trace(header, events, self._notes.sentences(), comparison, () if comparison is None else tuple(records))
 
     def _chunks(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield whole lines, many at a time; only what is last may lack its newline."""

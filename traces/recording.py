@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .header import new_header
-from .lanes import ONE_ENGINE, Record
+from .lanes import Record
 from .no_text import settings_without_text
+from .versions import ONE_ENGINE
 from .writer import TraceWriter, encoded
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from .compression import GzipPacker, Packer, ZstdPacker
 from .errors import TraceError
-from .lanes import ONE_ENGINE, Record
+from .lanes import Record
+from .versions import ONE_ENGINE
 from .writer import encode_header, encoded
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from textual.driver import Driver
 
 from ..backends.contract import Backend
 from ..backends.requests import EngineSettings
-from ..traces.lanes import SEVERAL_ENGINES
 from ..traces.tape import SessionTape
+from ..traces.versions import SEVERAL_ENGINES
 from .engine_link import EngineLink, Launch
 from .history import History, default_path
 from .options import ScopeOptions

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from ...traces.lanes import SEVERAL_ENGINES
+from ...traces.versions import SEVERAL_ENGINES
 from ..options import collect, comparison_options, valid_text
 from ..prompt import read_prompt, read_text
 from ..recording import check_recording, open_recording, recording_options

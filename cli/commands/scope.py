@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from ...traces.lanes import SEVERAL_ENGINES
+from ...traces.versions import SEVERAL_ENGINES
 from ..exit_codes import ExitCode
 from ..failure import failure_text
 from ..options import COMPARED_TOKENS, GenerationOptions, collect, generation_options

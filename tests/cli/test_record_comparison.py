@@ -19,6 +19,7 @@ from ..conftest import DEADLINE_SECONDS, RunCommand, ScriptWriter
 from ..traces.samples import written
 from .conftest import Starter
 from .terminals import Terminal, take_terminal
+from .test_imports import loaded_by
 
 HOUR = 3_600_000
 FORMS = ("a.jsonl", "a.jsonl.gz", "a.jsonl.zst")
@@ -284,6 +285,16 @@ def test_how_it_is_replayed(decodescope: RunCommand, recorded: Path, tmp_path: P
     done = decodescope("replay", str(recorded), "--generation", "3")
     assert done.returncode == 2
     assert b"There is no round 3: kept.jsonl.gz has 2 rounds." in done.stderr
+
+
+@pytest.mark.parametrize("command", [["replay", "--json"], ["replay", "--plain"], ["export", "--to", "csv"]])
+def test_without_a_screen_no_textual_and_never_a_model(recorded: Path, command: list[str]) -> None:
+    assert not loaded_by(*command, str(recorded)) & {"textual", "rich", "plotext", "llama_cpp"}
+
+
+def test_recording_loads_no_textual(two: list[str], tmp_path: Path) -> None:
+    words = ("compare", "hi", *two, "--rounds", "1", "--json", "--record", str(tmp_path / "a.jsonl"))
+    assert not loaded_by(*words) & {"textual", "rich", "plotext", "llama_cpp"}
 
 
 def test_on_a_terminal(start: Starter, recorded: Path) -> None:

@@ -9,9 +9,9 @@ from decodescope.comparison.keeping import KeptComparison
 from decodescope.comparison.plan import ComparisonPlan
 from decodescope.comparison.retold import RetoldComparison
 from decodescope.comparison.runner import Comparison
-from decodescope.traces.lanes import SEVERAL_ENGINES
 from decodescope.traces.reader import Trace, read_trace
 from decodescope.traces.recording import Recording
+from decodescope.traces.versions import SEVERAL_ENGINES
 from decodescope.traces.writer import TraceWriter
 
 from .driving import finish

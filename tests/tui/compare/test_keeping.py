@@ -12,10 +12,10 @@ from decodescope.comparison.keeping import KeptComparison
 from decodescope.comparison.plan import ComparisonPlan
 from decodescope.comparison.retold import RetoldComparison
 from decodescope.comparison.runner import Stage
-from decodescope.traces.lanes import SEVERAL_ENGINES
 from decodescope.traces.reader import read_trace
 from decodescope.traces.recording import Recording
 from decodescope.traces.tape import SessionTape
+from decodescope.traces.versions import SEVERAL_ENGINES
 from decodescope.traces.writer import TraceWriter
 from decodescope.tui.compare.app import CompareApp
 from decodescope.tui.compare.keeping import Keeping
