@@ -3,10 +3,13 @@
 import gc
 import threading
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from ..comparison.keeping import KeptComparison
 from ..comparison.plan import FEWEST_LANES, ComparisonPlan, Unusable
 from ..comparison.runner import Comparison, Stage
-from .comparison_outputs import Form, written
+from .comparison_outputs import Form, said, written
 from .comparison_plan import Asked
 from .comparison_progress import ComparisonProgress
 from .exit_codes import ExitCode
@@ -16,8 +19,17 @@ from .screen import obstacle
 from .streams import Data, Messages, not_written
 from .waiting import Waiting
 
+if TYPE_CHECKING:
+    from ..traces.recording import Recording
+
 _CANCEL_DEADLINE_SECONDS = 5.0
 _SILENCE_SECONDS = 0.5
+
+Record = Callable[[dict[str, Any]], "Recording | None"]
+
+
+def _no_recording(settings: dict[str, Any]) -> None:
+    return None
 
 
 def compare(
@@ -25,29 +37,38 @@ def compare(
     messages: Messages,
     *,
     form: Form | None = None,
+    record: "Record" = _no_recording,
+    text: bool = True,
     theme: str | None = None,
     fps: int | None = None,
     low_bandwidth: bool = False,
 ) -> int:
     """Compare, and return the exit status; ``form`` None: on the screen, or as a table where there can be none.
 
-    Raises click.UsageError for what cannot be compared.
+    ``record`` begins a recording with these settings; ``text``: what the screen keeps has prompt and answers in it.
+    Raises click.UsageError for what cannot be compared, or recorded.
     """
     asked.check()
     if form is None and obstacle() is None:
         # Importing makes many objects and no garbage; the screen turns collection on again once it is there.
         gc.disable()
+        from ..traces.tape import SessionTape
+        from ..traces.versions import SEVERAL_ENGINES
         from ..tui.app import run_compare
         from ..tui.terminal import NoTerminalError
 
         plan = asked.plan()
         if not _enough(plan, messages):
             return ExitCode.NOT_LOADED
+        settings = asked.described(plan)
+        tape = SessionTape(text=text, recording=record(settings), format=SEVERAL_ENGINES)
         try:
-            return run_compare(plan, theme=theme, fps=fps, low_bandwidth=low_bandwidth)
+            return run_compare(plan, tape, settings, theme=theme, fps=fps, low_bandwidth=low_bandwidth)
         except NoTerminalError as error:
             messages.say(str(error))
             return ExitCode.FAILED
+        finally:
+            tape.close()
     data = Data()
     with Interrupts() as interrupts:
         try:
@@ -57,7 +78,8 @@ def compare(
             return interrupts.exit_code
         if not _enough(plan, messages):
             return ExitCode.NOT_LOADED
-        return _Headless(asked, plan, form or Form.TABLE, data, messages).perform(interrupts)
+        settings = asked.described(plan)
+        return _Headless(plan, settings, form or Form.TABLE, data, messages, record(settings)).perform(interrupts)
 
 
 def _enough(plan: ComparisonPlan, messages: Messages) -> bool:
@@ -76,12 +98,21 @@ def _enough(plan: ComparisonPlan, messages: Messages) -> bool:
 class _Headless:
     """Moves a comparison on to its end and writes what came of it."""
 
-    def __init__(self, asked: Asked, plan: ComparisonPlan, form: Form, data: Data, messages: Messages) -> None:
-        self._asked = asked
+    def __init__(
+        self,
+        plan: ComparisonPlan,
+        settings: dict[str, Any],
+        form: Form,
+        data: Data,
+        messages: Messages,
+        recording: "Recording | None",
+    ) -> None:
+        self._settings = settings
         self._form = form
         self._data = data
         self._messages = messages
-        self._comparison = Comparison(plan)
+        self._recording = recording
+        self._comparison = Comparison(plan) if recording is None else KeptComparison(plan, recording)
         self._progress = ComparisonProgress(messages, self._comparison)
 
     def perform(self, interrupts: Interrupts) -> ExitCode:
@@ -96,6 +127,9 @@ class _Headless:
                 self._comparison.close()
                 notice.cancel()
                 self._progress.clear()
+                if self._recording is not None:
+                    self._recording.close()
+                    self._tell_of_recording()
             self._write()
         except BrokenPipeError:
             self._data.abandon()
@@ -114,6 +148,7 @@ class _Headless:
         while True:
             for number, event in events:
                 progress.update(number, event)
+            self._tell_of_recording()
             if comparison.stage in (Stage.DONE, Stage.CANCELLED):
                 return
             interrupted = waiting.wait(comparison.filenos(), deadline)
@@ -125,15 +160,19 @@ class _Headless:
                 comparison.cancel()
             events = comparison.receive()
 
+    def _tell_of_recording(self) -> None:
+        if self._recording is not None and (news := self._recording.news()) is not None:
+            self._progress.say(news)
+
     def _write(self) -> None:
         results = self._comparison.results
-        self._data.write(written(self._form, self._comparison, results, self._asked))
+        self._data.write(written(self._form, self._comparison, results, self._settings))
         self._data.flush()
         if not any(lane.rounds for lane in self._comparison.lanes):
             if self._comparison.stage is Stage.CANCELLED:
                 self._messages.say("Cancelled before anything was generated.")
-        elif self._form is not Form.MD:  # where it stands below the table
-            self._messages.say("\n".join([results.verdict, *results.notes]))
+        elif below := said(results, self._form):
+            self._messages.say(below)
 
     def _exit_code(self, interrupts: Interrupts) -> ExitCode:
         if self._comparison.stage is Stage.CANCELLED:

@@ -9,11 +9,11 @@ from ..comparison.export import as_json
 from ..comparison.formats import as_csv, as_markdown
 from ..comparison.lane import Lane
 from ..comparison.results import Results
+from ..comparison.retold import RetoldComparison
 from ..comparison.runner import Comparison
 from ..comparison.table import as_rows, columns
 from ..metrics.summary import failure
 from .columns import table
-from .comparison_plan import Asked
 from .options import valid_text
 from .streams import data_width
 
@@ -27,17 +27,28 @@ class Form(Enum):
     MD = auto()
 
 
-def written(form: Form, comparison: Comparison, results: Results, asked: Asked) -> str:
-    """Return the result as text, its last line ended."""
+Ended = Comparison | RetoldComparison
+"""A comparison, now or as it was."""
+
+
+def written(form: Form, comparison: Ended, results: Results, settings: dict[str, Any]) -> str:
+    """Return the result as text, its last line ended; ``settings``: what all lanes were asked for."""
     match form:
         case Form.JSON:
-            return json.dumps(_report(comparison, results, asked), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+            return (
+                json.dumps(_report(comparison, results, settings), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+            )
         case Form.CSV:
             return valid_text(as_csv(results))
         case Form.MD:
             return as_markdown(results, quality=_scored(results))
         case Form.TABLE:
             return _table(results)
+
+
+def said(results: Results, form: Form) -> str:
+    """Return what stands below the result, for stderr; empty where it is in the result itself."""
+    return "" if form is Form.MD else "\n".join([results.verdict, *results.notes])
 
 
 def _scored(results: Results) -> bool:
@@ -50,17 +61,14 @@ def _table(results: Results) -> str:
     return "".join(f"{line}\n" for line in table(as_rows(results, shown, full=True), [0], data_width(), right))
 
 
-def _report(comparison: Comparison, results: Results, asked: Asked) -> dict[str, Any]:
+def _report(comparison: Ended, results: Results, settings: dict[str, Any]) -> dict[str, Any]:
     report = as_json(results)
-    settings = asked.options.described()
-    del settings["model"]
-    settings["seed"] = comparison.plan.request.sampling.seed
     report |= {
         "stage": comparison.stage.name.lower(),
         "rounds": comparison.rounds,
         "together": comparison.plan.together,
         "loaded_in_turn": comparison.in_turn,
-        "prompt": asked.prompt,
+        "prompt": comparison.plan.prompt,
         "settings": settings,
     }
     for described, lane in zip(report["lanes"], comparison.lanes, strict=True):

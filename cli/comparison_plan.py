@@ -2,6 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
+from typing import Any
 
 import click
 import msgspec
@@ -30,6 +31,13 @@ class Asked:
         check_number(self.options.models, self.quants)
         if self.prompt is None:
             raise click.UsageError("There is no prompt: give it as an argument, with -f FILE, or through a pipe.")
+
+    def described(self, plan: ComparisonPlan) -> dict[str, Any]:
+        """Return what all lanes are asked for as plain JSON values, under the long names of the flags; the seed is the
+        one that was drawn."""
+        settings = self.options.described()
+        del settings["model"]
+        return settings | {"seed": plan.request.sampling.seed}
 
     def plan(self) -> ComparisonPlan:
         """Look up the models and return the plan, its seed drawn. Raises click.UsageError."""

@@ -15,6 +15,7 @@ from .streams import Messages, print_data
 
 if TYPE_CHECKING:
     from ..traces.exports.subject import Export
+    from ..traces.reader import Trace
 
 
 class Form(Enum):
@@ -34,28 +35,40 @@ class Form(Enum):
         return self in (Form.SVG, Form.CAST)
 
 
-def exported(path: Path, number: int | None, messages: Messages) -> "Export":
+def read_recording(path: Path, messages: Messages) -> "Trace":
     """Return what is to be exported; what is wrong with the file is said.
 
     Raises click.UsageError when it is of no use.
     """
-    from ..traces.exports.subject import export_of
     from ..traces.reader import read_trace
 
     try:
         with said_wait_for_pipe("the recording", path, messages):
             trace = read_trace(path)
-        found = export_of(trace, number)
     except TraceError as error:
-        raise click.UsageError(failure_text(error.what, error.reason, error.remedy)) from error
+        raise _refused(error) from error
     for note in trace.notes:
         messages.say(f"{path.name}: {note}")
-    return found
+    return trace
+
+
+def exported(trace: "Trace", number: int | None) -> "Export":
+    """Return all answers of a recording of one engine at a time, or that with ``number``. Raises click.UsageError."""
+    from ..traces.exports.subject import export_of
+
+    try:
+        return export_of(trace, number)
+    except TraceError as error:
+        raise _refused(error) from error
 
 
 def text_of(export: "Export", form: Form) -> str:
     """Return the recording in a form that needs no screen."""
     return _writer(form)(export)
+
+
+def _refused(error: TraceError) -> click.UsageError:
+    return click.UsageError(failure_text(error.what, error.reason, error.remedy))
 
 
 def _writer(form: Form) -> Callable[["Export"], str]:
@@ -118,7 +131,7 @@ def deliver(text: str, output: str, source: Path, messages: Messages, *, overwri
     try:
         descriptor = open_new(path, overwrite=overwrite, refusal=f"{path} cannot be written.")
     except TraceError as error:
-        raise click.UsageError(failure_text(error.what, error.reason, error.remedy)) from error
+        raise _refused(error) from error
     try:
         with open(descriptor, "wb") as file:
             file.write(text.encode())

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ..traces.versions import ONE_ENGINE
+
 if TYPE_CHECKING:
     from ..traces.recording import Recording
 
@@ -33,19 +35,24 @@ def recording_options(command: _Command) -> _Command:
     return command
 
 
+def check_recording(record: str | None, *, overwrite: bool) -> None:
+    """Raise click.UsageError for flags that ask for no file."""
+    if record is None and overwrite:
+        raise click.UsageError("--overwrite goes with --record FILE.")
+    if record in ("", "-"):
+        raise click.UsageError("--record needs the name of a file; run --jsonl prints every event.")
+
+
 def open_recording(
-    record: str | None, settings: dict[str, Any], *, no_text: bool, overwrite: bool
+    record: str | None, settings: dict[str, Any], *, no_text: bool, overwrite: bool, format: int = ONE_ENGINE
 ) -> "Recording | None":
     """Return the recording that the flags ask for, its file open and begun; ``None``: none is.
 
     ``settings``: as ``GenerationOptions.described``. Raises click.UsageError for a file that cannot be had.
     """
+    check_recording(record, overwrite=overwrite)
     if record is None:
-        if overwrite:
-            raise click.UsageError("--overwrite goes with --record FILE.")
         return None
-    if record in ("", "-"):
-        raise click.UsageError("--record needs the name of a file; run --jsonl prints every event.")
     import os
     from pathlib import Path
 
@@ -58,4 +65,4 @@ def open_recording(
         writer = TraceWriter(Path(os.path.expanduser(record)), overwrite=overwrite)
     except TraceError as error:
         raise click.UsageError(failure_text(error.what, error.reason, error.remedy)) from error
-    return Recording(writer, settings, text=not no_text)
+    return Recording(writer, settings, text=not no_text, format=format)

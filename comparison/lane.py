@@ -39,6 +39,20 @@ class Round:
 
 
 @dataclass(slots=True)
+class TextFacts:
+    """What figures need to know of a text that was left out of a recording; ``None`` where it does not tell."""
+
+    like: int | None = None
+    """Number of the first lane that read the same prompt tokens."""
+    characters: dict[int, int] = field(default_factory=dict)
+    """By round: of the answer, those that its first token completed left out."""
+    differs_at: int | None = None
+    """First token (from 1) at which the first answer differs from the reference's."""
+    compared: int = 0
+    """How many tokens were compared for that."""
+
+
+@dataclass(slots=True)
 class Lane:
     """Owned and changed by the comparison alone; others read."""
 
@@ -58,3 +72,5 @@ class Lane:
     scores_note: str = ""
     """Why there are no scores, or of what they are."""
     failed: Failed | None = None
+    without_text: TextFacts | None = None
+    """``None``: the text is there."""

@@ -7,7 +7,6 @@ from weakref import WeakKeyDictionary
 from ..backends.events import Finished
 from ..metrics.divergence import Divergence, Estimate
 from ..metrics.run import Run
-from ..models.facts import ModelFile
 from .figures import LaneResult, Ratio, Results, RoundFigures, Spread
 from .lane import Lane, LanePhase
 from .ratios import RoundRates, ratio, standing
@@ -66,7 +65,7 @@ def _row(
     lane: Lane, reference: Lane, rounds: Sequence[RoundFigures], unranked: str, ratios: Mapping[str, Ratio | None]
 ) -> LaneResult:
     mean_kld, kld_99, same_top, perplexity = _scores(lane.scores)
-    diverged_at, compared = _divergence(lane, reference)
+    diverged_at, compared = divergence(lane, reference)
     counted = [one for one in rounds if not one.left_out]
     return LaneResult(
         number=lane.number,
@@ -134,16 +133,24 @@ def _unranked(lane: Lane, rounds: Sequence[RoundFigures], deciding: RoundRates) 
     return why or ("" if deciding else "too short")
 
 
-def _prompt(lane: Lane) -> tuple[int, ...] | None:
+def prompt_tokens(lane: Lane) -> tuple[int, ...] | None:
+    """Return what the lane has read; ``None`` where it has read nothing."""
     return next((one.run.prompt.tokens for one in lane.rounds if one.run.prompt is not None), None)
 
 
-def _divergence(lane: Lane, reference: Lane) -> tuple[int | None, int]:
+def _prompt(lane: Lane) -> tuple[int, ...] | int | None:
+    """Return what tells the prompts of lanes apart."""
+    return prompt_tokens(lane) if lane.without_text is None else lane.without_text.like
+
+
+def divergence(lane: Lane, reference: Lane) -> tuple[int | None, int]:
     """Return the first token (from 1) at which the first answers differ, and how many were compared.
 
     Where one answer is over, and not because it was cancelled or failed, the other differs by going on. Tokens of
     lanes that read other prompt tokens cannot be compared.
     """
+    if lane.without_text is not None:
+        return lane.without_text.differs_at, lane.without_text.compared
     if lane is reference or not lane.rounds or not reference.rounds or _prompt(lane) != _prompt(reference):
         return None, 0
     one, other = lane.rounds[0].run, reference.rounds[0].run
@@ -175,7 +182,7 @@ def _quantization(lane: Lane) -> str:
         return lane.model.quantization
     if lane.plan.make is not None:
         return lane.plan.make
-    return lane.plan.source.quantization if isinstance(lane.plan.source, ModelFile) else ""
+    return lane.plan.known.quantization
 
 
 def _requantized_from(lane: Lane) -> str:
@@ -190,5 +197,4 @@ def _bytes(lane: Lane) -> int | None:
         return lane.model.bytes
     if lane.made is not None:
         return lane.made.bytes
-    source = lane.plan.source
-    return source.bytes if lane.plan.make is None and isinstance(source, ModelFile) else None
+    return lane.plan.known.bytes if lane.plan.make is None else None

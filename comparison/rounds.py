@@ -11,7 +11,7 @@ from ..backends.text import TextStream
 from ..metrics.latency import rate_per_second
 from ..metrics.run import FEWEST_READ, Run
 from .figures import RoundFigures
-from .lane import Lane, Round
+from .lane import Lane, Round, TextFacts
 
 COLD_SHARE = 0.05
 """A round is cold from this share of the weights on that it waited for from the disk."""
@@ -34,7 +34,7 @@ def round_figures(lane: Lane) -> tuple[RoundFigures, ...]:
     that matters came from the disk, and the first round was not far slower than all those after it.
     """
     size = None if lane.model is None else lane.model.bytes
-    rounds = [_figures(one, size) for one in lane.rounds]
+    rounds = [_figures(one, size, lane.without_text) for one in lane.rounds]
     if _slow_start(rounds):
         rounds[0] = replace(rounds[0], left_out=_COLD)
     return tuple(rounds)
@@ -83,7 +83,7 @@ def _slow_start(rounds: Sequence[RoundFigures]) -> bool:
     return enough and first is not None and bool(rates) and first * COLD_FACTOR <= min(rates)
 
 
-def _figures(one: Round, weights: int | None) -> RoundFigures:
+def _figures(one: Round, weights: int | None, without_text: TextFacts | None) -> RoundFigures:
     run = one.run
     known = _finished.get(run)
     if known is not None:
@@ -104,7 +104,7 @@ def _figures(one: Round, weights: int | None) -> RoundFigures:
         tpot_p50_ns=None if gaps is None else gaps.p50,
         tpot_p95_ns=None if gaps is None else gaps.p95,
         decode_rate=run.decode_rate,
-        characters_rate=_characters_rate(one) if over else None,
+        characters_rate=_characters_rate(one, without_text) if over else None,
         disturbed=disturbance is not None and not disturbance.quotable,
         disturbed_tokens=0 if disturbance is None else disturbance.disturbed,
         lost_share=None if disturbance is None else disturbance.share,
@@ -130,19 +130,25 @@ def _left_out(run: Run, from_disk: int | None, weights: int | None) -> str:
     return "" if run.token_count else "no token"
 
 
-def _characters_rate(one: Round) -> float | None:
-    """Characters of text, those that the first token completed left out, per second from the first token to the last.
+def characters(one: Round) -> int:
+    """Return the length of an answer, those characters left out that its first token completed.
 
     Reasoning is text too; control tokens and stop strings are not.
     """
     stream = TextStream()
-    characters = 0
+    count = 0
     for event in one.events:
         fragments: list[tuple[int, str]] = []
         if isinstance(event, Token):
             fragments = stream.feed(event)
         elif isinstance(event, Finished):
             fragments = stream.finish(event)
-        characters += sum(len(text) for index, text in fragments if index > 1)
+        count += sum(len(text) for index, text in fragments if index > 1)
+    return count
+
+
+def _characters_rate(one: Round, without_text: TextFacts | None) -> float | None:
+    """Characters per second from the first token to the last."""
+    count = characters(one) if without_text is None else without_text.characters.get(one.number)
     duration = one.run.decode_ns_total
-    return None if duration is None else rate_per_second(characters, duration)
+    return None if duration is None or count is None else rate_per_second(count, duration)

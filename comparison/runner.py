@@ -24,11 +24,10 @@ from .results import Results, results
 from .scoring import Scorers
 from .seating import Seating, seat
 from .seats import Launch, Seats, failed
-from .stage import Stage
+from .stage import ENDED, Stage
+from .verdict import cancelled_in
 
 __all__ = ["Comparison", "Stage"]
-
-_ENDED = (Stage.DONE, Stage.CANCELLED)
 
 
 class Comparison:
@@ -77,7 +76,7 @@ class Comparison:
         found = results(self.lanes, together=self.plan.together)
         if self.stage is not Stage.CANCELLED:
             return found
-        return replace(found, notes=(f"Cancelled in round {self.round} of {self.rounds}.", *found.notes))
+        return replace(found, notes=(cancelled_in(self.round, self.rounds), *found.notes))
 
     def start(self) -> list[tuple[int, Event]]:
         """Begin; returns what is known at once, such as a lane that cannot be launched."""
@@ -100,7 +99,7 @@ class Comparison:
 
     def add_round(self) -> None:
         """Run one more round; what is not loaded is loaded again. Only once the comparison has ended."""
-        if self.stage not in _ENDED:
+        if self.stage not in ENDED:
             raise RuntimeError("a comparison that runs takes no more rounds")
         self._cancelling = False
         self.round = self.rounds = max((one.number for lane in self.lanes for one in lane.rounds), default=0) + 1
@@ -112,7 +111,7 @@ class Comparison:
 
     def cancel(self) -> None:
         """End what runs: a run at its next token. What was done stays. The second time, everything ends at once."""
-        if self.stage in _ENDED:
+        if self.stage in ENDED:
             return
         if self._cancelling:
             self.close()
@@ -133,7 +132,7 @@ class Comparison:
         self._running.clear()
         if self._scorers is not None:
             self._scorers.stop()
-        if self.stage not in _ENDED:
+        if self.stage not in ENDED:
             self._end(Stage.CANCELLED)
 
     @property
@@ -157,7 +156,7 @@ class Comparison:
     # What comes next.
 
     def _advance(self) -> None:
-        while self.stage not in _ENDED and not self._busy:
+        while self.stage not in ENDED and not self._busy:
             self._step()
 
     def _step(self) -> None:
@@ -245,7 +244,7 @@ class Comparison:
         lane = self.lanes[number]
         if lane.phase is LanePhase.FAILED:
             return
-        if self.stage in _ENDED:
+        if self.stage in ENDED:
             if isinstance(event, Failed):  # of an engine that is asked nothing: it is launched again when it is
                 self._seats.close([number])
             return

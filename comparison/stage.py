@@ -12,3 +12,6 @@ class Stage(Enum):
     SCORING = auto()
     DONE = auto()
     CANCELLED = auto()
+
+
+ENDED = (Stage.DONE, Stage.CANCELLED)

@@ -125,6 +125,11 @@ def notes(lanes: Sequence[Lane], rows: Sequence[LaneResult], *, together: bool, 
     return tuple(said)
 
 
+def cancelled_in(number: int, rounds: int) -> str:
+    """Return the note of a comparison that was ended before it was done."""
+    return f"Cancelled in round {number} of {rounds}."
+
+
 def failure(failed: Failed) -> str:
     """Return what failed and the last line of its reason, in one line."""
     return " ".join([failed.what, *failed.reason.strip().splitlines()[-1:]])

@@ -17,9 +17,10 @@ import psutil
 from .. import __version__
 from ..backends.bandwidth import processor_name
 from ..backends.threads import thread_choice
+from .versions import ONE_ENGINE, SEVERAL_ENGINES
 
-FORMAT = 1
-"""The version that is written; those before it can be read."""
+FORMAT = SEVERAL_ENGINES
+"""The newest version; those before it can be read. Written is the oldest one that says it all."""
 
 _LLAMA_PACKAGE = "llama-cpp-python"
 _BUILD_FILE = "lib/cmake/llama/llama-config.cmake"
@@ -60,7 +61,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
 
     t: int
     """When the recording was begun, ns on the clock of the events."""
-    format: int = FORMAT
+    format: int = ONE_ENGINE
     decodescope: str
     """Version of the program."""
     recorded: str
@@ -74,7 +75,12 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", tag="
 
 
 def new_header(
-    settings: dict[str, Any], *, text: bool, began_ns: int | None = None, began: float | None = None
+    settings: dict[str, Any],
+    *,
+    text: bool,
+    format: int = ONE_ENGINE,
+    began_ns: int | None = None,
+    began: float | None = None,
 ) -> Header:
     """Return the header of a recording; ``settings`` as they are to stand in it.
 
@@ -82,6 +88,7 @@ def new_header(
     """
     return Header(
         t=time.perf_counter_ns() if began_ns is None else began_ns,
+        format=format,
         decodescope=__version__,
         recorded=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(began)),
         text=text,

@@ -30,11 +30,30 @@ from ..backends.events import (
     Tokenized,
 )
 from ..backends.requests import Message
+from .lanes import AnswerTold, ComparisonBegun, LaneStands, Record, ScoringBegun, StageReached
 
 NO_ID = -1
 """Stands where the id of a token was."""
 
 _FOLDERS = re.compile(r".*[/\\]", flags=re.DOTALL)
+
+
+def without_text(record: Record) -> Record:
+    """Return an event or a line as it may be shared."""
+    match record:
+        case ComparisonBegun():
+            lanes = tuple(
+                replace(lane, label=_file_name(lane.label), name=_file_name(lane.name)) for lane in record.lanes
+            )
+            return replace(record, lanes=lanes, prompt=_stand_in(record.prompt))
+        case LaneStands():
+            return replace(record, note=_pathless(record.note))
+        case ScoringBegun():
+            return replace(record, tokens=(NO_ID,) * len(record.tokens))
+        case StageReached() | AnswerTold():
+            return record
+        case _:
+            return event_without_text(record)
 
 
 def event_without_text(event: Event) -> Event:

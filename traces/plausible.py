@@ -23,6 +23,7 @@ from ..backends.events import (
     Tokenized,
 )
 from ..backends.token_facts import Probability, Scheduling
+from .lanes import MOST_LANES, AnswerTold, ComparisonBegun, LaneStands, Line, ScoringBegun, StageReached
 from .no_text import NO_ID
 
 MOST_NS = 1 << 62
@@ -73,6 +74,27 @@ def plausible(event: Event) -> bool:
             return True
         case _:
             assert_never(event)
+
+
+def plausible_line(line: Line) -> bool:
+    """The same for what tells of several engines."""
+    if not -_MOST < line.t < _MOST:
+        return False
+    match line:
+        case ComparisonBegun():
+            sizes = [lane.bytes for lane in line.lanes if lane.bytes is not None]
+            return 0 < len(line.lanes) <= MOST_LANES and _count(line.rounds) and all(0 <= one < _MOST for one in sizes)
+        case LaneStands():
+            return 0 <= line.lane < MOST_LANES and _count(line.round)
+        case ScoringBegun():
+            return _ids(line.tokens) and 0 <= line.prompt_tokens <= len(line.tokens)
+        case StageReached():
+            return _count(line.round) and _count(line.rounds)
+        case AnswerTold():
+            counts = (line.lane, line.round, line.characters, line.like, line.differs_at, line.compared)
+            return all(one is None or _count(one) for one in counts)
+        case _:
+            assert_never(line)
 
 
 def _ids(tokens: tuple[int, ...]) -> bool:

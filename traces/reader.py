@@ -1,20 +1,21 @@
 """Reading a recording: whatever is whole in a file is given back, and what is not is named."""
 
 import gc
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, get_args
 
 import msgspec
-from msgspec.structs import replace
 
-from ..backends.events import Event, Failed, Finished, RequestTaken, Token
+from ..backends.events import Event
 from .compression import Unpacked
 from .errors import TraceError
 from .header import FORMAT, Header
+from .keeping import Kept
+from .lanes import ComparisonBegun, LaneStands, Line, OfLanes, Record
 from .notes import Notes
-from .plausible import MOST_NS, plausible
 
 MOST_EVENTS = 2_000_000
 """So that no file can take all of the memory."""
@@ -23,7 +24,10 @@ _LONGEST_LINE = 64 << 20
 _BEGINNING = b'{"event":"trace",'
 
 _ERRORS = (msgspec.MsgspecError, RecursionError)
-_KINDS = frozenset(kind.__struct_config__.tag for kind in get_args(Event))
+_LANE_KINDS = frozenset(kind.__struct_config__.tag for kind in get_args(Line))
+_KINDS = _LANE_KINDS | frozenset(kind.__struct_config__.tag for kind in get_args(Event))
+_EVENT_LINE = re.compile(rb'\s*\{"event":"\w+"')
+_LANE_LINES = frozenset(f'"event":"{kind}"'.encode() for kind in _LANE_KINDS)
 
 
 class Trace(msgspec.Struct, frozen=True):
@@ -31,7 +35,7 @@ class Trace(msgspec.Struct, frozen=True):
 
     Several generations, of several models one after another, are told apart by their ``model_ready`` and
     ``request_taken``. Within a generation tokens are numbered from 1 without a gap, and all numbers are in range; times
-    may still go back where somebody has edited the file.
+    may still go back where somebody has edited the file. Of a comparison that is so in each lane.
     """
 
     header: Header | None
@@ -39,6 +43,21 @@ class Trace(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
     notes: tuple[str, ...]
     """What is not as it should be, in sentences; of unknown origin in part."""
+    comparison: ComparisonBegun | None = None
+    """What is compared; ``None``: one engine speaks at a time."""
+    records: tuple[Record, ...] = ()
+    """Of a comparison all lines below the header in order: ``events``, and what tells of the lanes."""
+
+    def of_lane(self, number: int) -> "Trace":
+        """Return what one lane of a comparison has done, as a recording of it alone."""
+        events: list[Event] = []
+        speaks = False
+        for record in self.records:
+            if isinstance(record, LaneStands):
+                speaks = record.lane == number
+            elif speaks and not isinstance(record, OfLanes):
+                events.append(record)
+        return Trace(self.header, tuple(events), self.notes)
 
 
 class _Line(msgspec.Struct):
@@ -77,17 +96,10 @@ class _Reading:
     def __init__(self, name: str) -> None:
         self._name = name
         self._notes = Notes()
-        self._decoder = msgspec.json.Decoder(Event)
-        self._events: list[Event] = []
+        self._decoder = msgspec.json.Decoder(Record)
+        self._kept = Kept(self._notes)
         self._line = 0
         """Number of the last line that was taken, from 1."""
-        self._index = 0
-        """Of the last token of its generation, and what the file said of it."""
-        self._said_index = 0
-        self._unfinished = False
-        self._latest = -MOST_NS
-        self._shift = 0
-        """From the clock of this part of the file to that of the first, ns."""
 
     def read(self, file: BinaryIO) -> Trace:
         unpacked = Unpacked(file)
@@ -99,7 +111,13 @@ class _Reading:
         for chunk in chunks:
             self._take(chunk)
         self._say_how_it_ends(unpacked)
-        return Trace(header, tuple(self._events), self._notes.sentences())
+        return self._trace(header)
+
+    def _trace(self, header: Header | None) -> Trace:
+        records = self._kept.records
+        comparison = self._kept.whole_comparison()
+        events = tuple([record for record in records if not isinstance(record, OfLanes)])
+        return Trace(header, events, self._notes.sentences(), comparison, () if comparison is None else tuple(records))
 
     def _chunks(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield whole lines, many at a time; only what is last may lack its newline."""
@@ -113,8 +131,10 @@ class _Reading:
             rest = tail if newline else rest + tail
             if len(rest) > _LONGEST_LINE and not self._line:
                 raise self._foreign_file()
-            if len(rest) > _LONGEST_LINE or total > _MOST_BYTES or len(self._events) >= MOST_EVENTS:
+            if len(rest) > _LONGEST_LINE or total > _MOST_BYTES or len(self._kept.records) >= MOST_EVENTS:
                 self._notes.say("The file goes on for longer than a recording may; the rest of it was not read.")
+                return
+            if self._kept.over:
                 return
         if rest:
             yield rest
@@ -124,7 +144,7 @@ class _Reading:
             self._notes.say(f"The file is damaged ({unpacked.damage}); what comes before that is here.")
         elif unpacked.cut:
             self._notes.cut = True
-        if self._unfinished:
+        if self._kept.unfinished:
             self._notes.say("It ends in the middle of an answer.")
 
     def _header(self, line: bytes, *, whole: bool) -> Header | None:
@@ -169,87 +189,63 @@ class _Reading:
     def _take(self, chunk: bytes) -> None:
         lines, newline, rest = chunk.rpartition(b"\n")
         if newline:
-            self._keep(self._numbered(lines))
+            self._kept.take(self._numbered(lines))
         if rest.strip():
             self._line += 1
             with suppress(*_ERRORS):
-                self._keep([(self._line, self._decoder.decode(rest))])
+                self._kept.take([(self._line, self._decoder.decode(rest))])
             self._notes.cut = True
 
-    def _numbered(self, lines: bytes) -> Iterable[tuple[int, Event]]:
-        """Return the events in whole lines, with the numbers of their lines."""
+    def _numbered(self, lines: bytes) -> Iterable[tuple[int, Record]]:
+        """Return the records in whole lines, with the numbers of their lines."""
         first = self._line + 1
         count = lines.count(b"\n") + 1
         self._line += count
         try:
-            events = self._decoder.decode_lines(lines)
+            records = self._decoder.decode_lines(lines)
         except _ERRORS:
-            events = []
-        if len(events) == count:
-            return zip(range(first, first + count), events, strict=True)
+            records = []
+        if len(records) == count:
+            return zip(range(first, first + count), records, strict=True)
         return self._one_by_one(first, lines)
 
-    def _one_by_one(self, first: int, lines: bytes) -> Iterator[tuple[int, Event]]:
+    def _one_by_one(self, first: int, lines: bytes) -> Iterator[tuple[int, Record]]:
         for number, line in enumerate(lines.split(b"\n"), first):
             if not line.strip():
                 continue
+            if self._kept.over:
+                return
             try:
-                event = self._decoder.decode(line)
+                record = self._decoder.decode(line)
             except _ERRORS as error:
                 self._foreign(number, line, error)
             else:
-                yield number, event
+                yield number, record
 
     def _foreign(self, number: int, line: bytes, error: Exception) -> None:
         """Note a line that is no event that this version knows."""
+        if _may_tell_of_a_lane(line):
+            self._kept.lose_track()
         try:
             kind = msgspec.json.decode(line, type=_Line).event
         except _ERRORS:
             self._notes.add(number, "is no event", "are no events")
             return
         if kind == "trace":
-            self._another(number, line)
+            self._kept.begin_another(number, _began(line))
         elif kind in _KINDS:
             self._notes.add(number, f"is no valid {kind} ({error})", f"are no valid {kind}")
         else:
             self._notes.add(number, f"is of an unknown kind, {kind!r}", f"are of an unknown kind, {kind!r}")
 
-    def _another(self, number: int, line: bytes) -> None:
-        """Go on with the recording that begins here as if it had been made right after the one before."""
-        self._notes.say(
-            f"Another recording begins in line {number:,}: the machine and the settings are the first one's."
-        )
-        try:
-            header = msgspec.json.decode(line, type=Header)
-        except _ERRORS:
-            return
-        if self._events and abs(header.t) < MOST_NS:
-            self._shift = self._latest - header.t
 
-    def _keep(self, numbered: Iterable[tuple[int, Event]]) -> None:
-        for number, event in numbered:
-            if not plausible(event):
-                self._notes.add(number, "has an impossible number", "have impossible numbers")
-                continue
-            if self._shift:
-                event = replace(event, t=event.t + self._shift)
-            if event.t < self._latest:
-                self._notes.add(number, "goes back in time", "go back in time")
-            self._latest = event.t
-            if isinstance(event, Token):
-                self._index += 1
-                if event.index != self._said_index + 1:
-                    self._notes.add(
-                        number,
-                        "does not follow the token before it: some are missing",
-                        "do not follow the token before",
-                    )
-                self._said_index = event.index
-                if event.index != self._index:
-                    event = replace(event, index=self._index)
-            elif isinstance(event, RequestTaken):
-                self._index = self._said_index = 0
-                self._unfinished = True
-            elif isinstance(event, Finished | Failed):
-                self._unfinished = False
-            self._events.append(event)
+def _may_tell_of_a_lane(line: bytes) -> bool:
+    """Whether a line that cannot be read may have said whose events follow."""
+    return _EVENT_LINE.match(line) is None or any(begun in line for begun in _LANE_LINES)
+
+
+def _began(header: bytes) -> int | None:
+    try:
+        return msgspec.json.decode(header, type=Header).t
+    except _ERRORS:
+        return None

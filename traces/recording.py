@@ -3,28 +3,29 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from ..backends.events import Event
 from .header import new_header
+from .lanes import Record
 from .no_text import settings_without_text
+from .versions import ONE_ENGINE
 from .writer import TraceWriter, encoded
 
 
 class Recording:
     """Writes what is received to a file; what goes wrong with it ends the recording and nothing else."""
 
-    def __init__(self, writer: TraceWriter, settings: dict[str, Any], *, text: bool) -> None:
+    def __init__(self, writer: TraceWriter, settings: dict[str, Any], *, text: bool, format: int = ONE_ENGINE) -> None:
         """``settings``: as ``settings.described``; ``text``: with what is asked and answered."""
+        self.text = text
         self._writer: TraceWriter | None = writer
         self._path = writer.path
-        self._text = text
         self._problem: str | None = None
-        header = new_header(settings if text else settings_without_text(settings), text=text)
+        header = new_header(settings if text else settings_without_text(settings), text=text, format=format)
         self._attempt(lambda: writer.begin(header))
 
-    def take(self, events: Iterable[Event]) -> None:
-        """Write events; never raises."""
+    def take(self, records: Iterable[Record]) -> None:
+        """Write what was received; never raises."""
         if (writer := self._writer) is not None:
-            self._attempt(lambda: writer.write(encoded(events, text=self._text)))
+            self._attempt(lambda: writer.write(encoded(records, text=self.text)))
 
     def close(self) -> None:
         """End the file; never raises. Harmless when repeated."""

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ..backends.events import Event
 from .compression import GzipPacker, Packer, ZstdPacker
 from .errors import TraceError
+from .lanes import Record
+from .versions import ONE_ENGINE
 from .writer import encode_header, encoded
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ class SessionTape:
     In memory are compressed lines: a token takes about 40 bytes, 160 with its probabilities.
     """
 
-    def __init__(self, *, text: bool = True, recording: "Recording | None" = None) -> None:
-        """``text``: with what is asked and answered."""
-        self._text = text
+    def __init__(self, *, text: bool = True, recording: "Recording | None" = None, format: int = ONE_ENGINE) -> None:
+        """``text``: with what is asked and answered. ``format``: of a file that is saved."""
+        self.text = text
+        self._format = format
         self._recording = recording
         self._packer: Packer | None = None
         self._ending = ""
@@ -35,16 +37,16 @@ class SessionTape:
         """Bytes that it takes in memory, nearly."""
         return sum(len(part) for part in self._parts)
 
-    def take(self, events: Iterable[Event]) -> None:
-        """Keep events; never raises."""
-        events = list(events)
-        if not events:
+    def take(self, records: Iterable[Record]) -> None:
+        """Keep what was received; never raises."""
+        records = list(records)
+        if not records:
             return
         if self._recording is not None:
-            self._recording.take(events)
+            self._recording.take(records)
         if self._packer is None:
             self._packer, self._ending = _smallest_form()
-        self._keep(self._packer.gather(encoded(events, text=self._text)))
+        self._keep(self._packer.gather(encoded(records, text=self.text)))
 
     def news(self) -> str | None:
         """Return what went wrong with the recording, in a sentence; once."""
@@ -83,8 +85,9 @@ class SessionTape:
         from .header import new_header
         from .no_text import settings_without_text
 
-        settings = settings if self._text else settings_without_text(settings)
-        line = encode_header(new_header(settings, text=self._text, began_ns=self._began_ns, began=self._began))
+        settings = settings if self.text else settings_without_text(settings)
+        header = new_header(settings, text=self.text, format=self._format, began_ns=self._began_ns, began=self._began)
+        line = encode_header(header)
         return packer.gather(line) + packer.end()
 
 

@@ -7,19 +7,21 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..backends.events import Event
-from ..backends.wire import encode
 from .compression import packer_for
+from .lanes import Record
 from .new_file import open_new
-from .no_text import event_without_text
+from .no_text import without_text
 
 if TYPE_CHECKING:
     from .header import Header
 
 
-def encoded(events: Iterable[Event], *, text: bool) -> bytes:
-    """Return events as lines; ``text``: with what was asked and answered."""
-    return b"".join([encode(event if text else event_without_text(event)) for event in events])
+_encoder = msgspec.json.Encoder()
+
+
+def encoded(records: Iterable[Record], *, text: bool = True) -> bytes:
+    """Return records as lines; ``text``: with what was asked and answered."""
+    return _encoder.encode_lines([record if text else without_text(record) for record in records])
 
 
 class TraceWriter:

@@ -1,12 +1,13 @@
 """The apps: the scope of one model, and the comparison of several."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.driver import Driver
 
 from ..backends.contract import Backend
 from ..backends.requests import EngineSettings
 from ..traces.tape import SessionTape
+from ..traces.versions import SEVERAL_ENGINES
 from .engine_link import EngineLink, Launch
 from .history import History, default_path
 from .options import ScopeOptions
@@ -81,13 +82,23 @@ def run_app(options: ScopeOptions, launch: Launch, tape: SessionTape | None = No
 
 
 def run_compare(
-    plan: "ComparisonPlan", *, theme: str | None = None, fps: int | None = None, low_bandwidth: bool = False
+    plan: "ComparisonPlan",
+    tape: SessionTape | None = None,
+    settings: dict[str, Any] | None = None,
+    *,
+    theme: str | None = None,
+    fps: int | None = None,
+    low_bandwidth: bool = False,
 ) -> int:
     """Compare on the terminal and return the exit code when the screen is closed.
+
+    ``tape`` keeps what is received; ``settings``: what all lanes are asked for, as they are to stand in a recording.
 
     0: closed by the user. 1: the app crashed; the traceback is on stderr. 2: there is no terminal. 3: none of the
     models could be loaded. 128 + n: ended by signal n. The terminal is restored and all engines ended in every case.
     """
     from .compare.app import run_compare_app
+    from .compare.keeping import Keeping
 
-    return run_compare_app(plan, theme=theme, fps=fps, low_bandwidth=low_bandwidth)
+    options = ScopeOptions(theme=theme, fps=fps, low_bandwidth=low_bandwidth)
+    return run_compare_app(plan, Keeping(tape or SessionTape(format=SEVERAL_ENGINES), settings or {}), options)

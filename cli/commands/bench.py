@@ -56,6 +56,14 @@ def _list(
     return click.option(*names, default=default, metavar="LIST", callback=_listed(parse), help=help)
 
 
+def _no_recording(_ctx: click.Context, _parameter: click.Parameter, given: str | None) -> None:
+    if given is not None:
+        raise click.UsageError(
+            "bench generates no text that could be replayed. Its results are kept by -o jsonl > FILE, with a sample of "
+            "each repetition, and read again by --against FILE."
+        )
+
+
 @click.command("bench", short_help="Measure how fast models read and write, in the way of llama-bench.")
 @click.option("-m", "--model", "models", multiple=True, metavar="MODEL[,MODEL]...", help="As for the other commands.")
 @_list("-p", "--n-prompt", "prompt", default="512", parse=_numbers(0), help="Prompt tokens to read; 0: none.")
@@ -104,6 +112,7 @@ def _list(
     metavar="PERCENT",
     help="With --against: how much of the speed may be lost.",
 )
+@click.option("--record", hidden=True, expose_value=False, callback=_no_recording)
 def bench_command(
     models: tuple[str, ...],
     repetitions: int,

@@ -1,11 +1,14 @@
 """``decodescope compare``: several models on one prompt."""
 
+from functools import partial
 from typing import Any
 
 import click
 
+from ...traces.versions import SEVERAL_ENGINES
 from ..options import collect, comparison_options, valid_text
 from ..prompt import read_prompt, read_text
+from ..recording import check_recording, open_recording, recording_options
 from ..screen import check_theme, screen_options
 from ..streams import Messages
 
@@ -45,6 +48,7 @@ def _quants(ctx: click.Context, parameter: click.Parameter, text: str | None) ->
 @click.option("--json", "as_json", is_flag=True, help="Print all figures as one JSON object.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the figures as comma-separated values, a line per model.")
 @click.option("--md", "as_md", is_flag=True, help="Print the table in Markdown.")
+@recording_options
 @comparison_options
 @screen_options
 def compare_command(
@@ -57,6 +61,9 @@ def compare_command(
     as_json: bool,
     as_csv: bool,
     as_md: bool,
+    record: str | None,
+    no_text: bool,
+    overwrite: bool,
     prompt_option: str | None,
     prompt_file: str | None,
     theme: str | None,
@@ -77,6 +84,9 @@ def compare_command(
         raise click.UsageError("Only one of --json, --csv and --md can be given.")
     if text_file is not None and not quality:
         raise click.UsageError("--text is what the quality is measured on, and --no-quality leaves it out.")
+    if no_text and record is None and as_json + as_csv + as_md:
+        raise click.UsageError("--no-text goes with --record FILE.")
+    check_recording(record, overwrite=overwrite)
     options = collect(values)
     check_theme(theme)
     messages = Messages()
@@ -89,5 +99,14 @@ def compare_command(
 
     asked = Asked(options, prompt, quants, rounds, together, quality, text)
     form = Form.JSON if as_json else Form.CSV if as_csv else Form.MD if as_md else None
-    status = compare(asked, messages, form=form, theme=theme, fps=fps, low_bandwidth=low_bandwidth)
+    status = compare(
+        asked,
+        messages,
+        form=form,
+        record=partial(open_recording, record, no_text=no_text, overwrite=overwrite, format=SEVERAL_ENGINES),
+        text=not no_text,
+        theme=theme,
+        fps=fps,
+        low_bandwidth=low_bandwidth,
+    )
     click.get_current_context().exit(status)

@@ -44,6 +44,13 @@ class _Size(click.ParamType[tuple[int, int]]):
     metavar="N",
     help="Only the Nth answer of the recording; default: all of them.",
 )
+@click.option(
+    "--lane",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only the Nth lane of a comparison. Default: csv and perfetto have all, json and md are what compare printed, "
+    "the others show the first.",
+)
 @click.option("--size", type=_Size(), default="120x40", metavar="WxH", help="Columns and lines of svg and cast.")
 @click.option("--theme", metavar="NAME", help="Colours of svg and cast: one of Textual's themes.")
 def export_command(
@@ -52,6 +59,7 @@ def export_command(
     output: str,
     overwrite: bool,
     generation: int | None,
+    lane: int | None,
     size: tuple[int, int],
     theme: str | None,
 ) -> None:
@@ -60,7 +68,8 @@ def export_command(
     FILE is a recording, or - for standard input. The same figure has the same digits in every form. No model is needed.
     Exit status: 0 done, 1 it could not be written, 2 wrong usage or no recording.
     """
-    from ..exporting import Form, deliver, drawn, exported, text_of
+    from ..exporting import Form, deliver, drawn, exported, read_recording, text_of
+    from ..exporting_lanes import comparison_as, lane_of
     from ..inputs import recording_path
     from ..options import valid_text
     from ..screen import check_theme
@@ -77,8 +86,12 @@ def export_command(
     check_theme(theme)
     messages = Messages()
     path = recording_path(recording)
-    export = exported(path, generation, messages)
-    text = drawn(export, to, valid_text(path.name), size, theme, messages) if to.drawn else text_of(export, to)
+    name = valid_text(path.name)
+    trace = read_recording(path, messages)
+    text = comparison_as(to, trace, generation, name, messages) if lane is None else None
+    if text is None:
+        export = exported(lane_of(trace, lane, name, messages), generation)
+        text = drawn(export, to, name, size, theme, messages) if to.drawn else text_of(export, to)
     deliver(text, output, path, messages, overwrite=overwrite)
 
 

@@ -13,6 +13,9 @@ from ..screen import check_theme, obstacle, screen_options
 from ..streams import Messages
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...traces.generations import Take
     from ...traces.opened import Opened
 
 MOST_FILES = 6
@@ -51,8 +54,9 @@ def replay_command(
 ) -> None:
     """Open recordings again, as they were made with --record.
 
-    One file opens the scope, several open as lanes on one clock; - is standard input. No model is needed. Without a
-    terminal the text is printed at once, as by --plain. Exit status: 0 done, 1 a file cannot be read, 2 wrong usage.
+    One file opens the scope, several open as lanes on one clock, and so does a comparison; - is standard input. No
+    model is needed. Without a terminal the text is printed at once, as by --plain; of a comparison its table. Exit
+    status: 0 done, 1 a file cannot be read, 2 wrong usage.
     """
     if plain + as_json + as_jsonl > 1:
         raise click.UsageError("Only one of --plain, --json and --jsonl can be given.")
@@ -69,6 +73,9 @@ def replay_command(
         # Reading and importing make many objects and no garbage; the screen turns collection on again.
         gc.disable()
     opened = [_open(file, generation, messages) for file in files]
+    compared = next((one for one in opened if one.trace.comparison is not None), None)
+    if compared is not None and len(opened) > 1:
+        raise click.UsageError(f"{compared.name} is a comparison, which has lanes of its own: it is replayed alone.")
     if headless or without is not None:
         if len(files) > 1:
             raise click.UsageError(f"Several recordings need a screen, and there is none: {without}.")
@@ -77,6 +84,12 @@ def replay_command(
         from ..replaying import Form, print_recording
 
         form: Form = "json" if as_json else "jsonl" if as_jsonl else "plain"
+        if opened[0].trace.comparison is not None:
+            from ..replaying_comparison import print_comparison
+
+            if generation is not None:
+                raise click.UsageError("A comparison is printed as a whole; decodescope export takes one answer of it.")
+            ctx.exit(print_comparison(opened[0], form, messages))
         ctx.exit(print_recording(opened[0], form, generation, messages))
     from ...tui.options import ScopeOptions
     from ...tui.replay.app import run_replay
@@ -100,8 +113,17 @@ def _open(file: str, generation: int | None, messages: Messages) -> "Opened":
         messages.say(failure_text(error.what, error.reason, error.remedy))
         click.get_current_context().exit(ExitCode.FAILED)
     found = tuple(takes(trace.events))
-    answers = sum(take.generation is not None for take in found)
+    if trace.comparison is not None:
+        # All lanes have the same rounds, as far as they have come.
+        lanes = [tuple(takes(trace.of_lane(number).events)) for number in range(len(trace.comparison.lanes))]
+        found = max(lanes, key=lambda lane: _answers(lane))
+    answers = _answers(found)
     if generation is not None and generation > answers:
-        said = f"{answers:,} answer{'' if answers == 1 else 's'}"
-        raise click.UsageError(f"There is no answer {generation:,}: {path.name} has {said}.")
+        what = "answer" if trace.comparison is None else "round"
+        said = f"{answers:,} {what}{'' if answers == 1 else 's'}"
+        raise click.UsageError(f"There is no {what} {generation:,}: {path.name} has {said}.")
     return Opened(path, trace, found, first=0 if generation is None else generation - 1)
+
+
+def _answers(found: "Sequence[Take]") -> int:
+    return sum(take.generation is not None for take in found)

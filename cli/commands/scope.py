@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from ...traces.versions import SEVERAL_ENGINES
 from ..exit_codes import ExitCode
 from ..failure import failure_text
 from ..options import COMPARED_TOKENS, GenerationOptions, collect, generation_options
 from ..prompt import read_prompt
-from ..recording import open_recording, recording_options
+from ..recording import check_recording, open_recording, recording_options
 from ..screen import check_theme, obstacle, screen_options
 from ..streams import Messages, is_terminal
 
@@ -50,9 +51,10 @@ def scope_command(
     messages = Messages()
     prompt = read_prompt(prompt_argument, prompt_option, prompt_file, messages)
     if len(options.models) > 1:
-        if record is not None:
-            raise click.UsageError("--record takes one model at a time.")
-        ctx.exit(_compare(ctx, options, prompt, messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
+        check_recording(record, overwrite=overwrite)
+        begin = partial(open_recording, record, no_text=no_text, overwrite=overwrite, format=SEVERAL_ENGINES)
+        screen = {"theme": theme, "fps": fps, "low_bandwidth": low_bandwidth}
+        ctx.exit(_compare(ctx, options, prompt, messages, record=begin, text=not no_text, **screen))
     begin_recording = partial(open_recording, record, options.described(), no_text=no_text, overwrite=overwrite)
     without = obstacle()
     if without is None:
@@ -90,10 +92,7 @@ def _compare(
     options: GenerationOptions,
     prompt: str | None,
     messages: Messages,
-    *,
-    theme: str | None,
-    fps: int | None,
-    low_bandwidth: bool,
+    **further: Any,
 ) -> int:
     """Several models: the same as ``decodescope compare`` with its defaults."""
     from ..comparing import compare
@@ -101,7 +100,7 @@ def _compare(
 
     if ctx.get_parameter_source("max_tokens") is ParameterSource.DEFAULT:
         options = replace(options, max_tokens=COMPARED_TOKENS)
-    return compare(Asked(options, prompt), messages, theme=theme, fps=fps, low_bandwidth=low_bandwidth)
+    return compare(Asked(options, prompt), messages, **further)
 
 
 def _open(

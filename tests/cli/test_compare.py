@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from decodescope.cli.group import cli
 from decodescope.cli.lanes import lanes, quantizations
 from decodescope.comparison.plan import ComparisonPlan
+from decodescope.traces.tape import SessionTape
 
 from ..conftest import DEADLINE_SECONDS, RunCommand, ScriptWriter
 from .conftest import Starter
@@ -176,8 +177,9 @@ def test_on_a_terminal_the_screen_is_opened(
 ) -> None:
     opened: list[tuple[ComparisonPlan, dict[str, Any]]] = []
 
-    def run_compare(plan: ComparisonPlan, **options: Any) -> int:
+    def run_compare(plan: ComparisonPlan, tape: SessionTape, settings: dict[str, Any], **options: Any) -> int:
         gc.enable()
+        assert (tape.text, settings["seed"]) == (True, plan.request.sampling.seed)
         opened.append((plan, options))
         return 7
 

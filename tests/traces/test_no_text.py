@@ -11,7 +11,8 @@ import pytest
 from decodescope.backends.events import Event
 from decodescope.backends.requests import EngineSettings, Sampling
 from decodescope.traces.generations import generations
-from decodescope.traces.no_text import event_without_text, settings_without_text
+from decodescope.traces.lanes import Line, Record
+from decodescope.traces.no_text import settings_without_text, without_text
 from decodescope.traces.reader import read_trace
 from decodescope.traces.recording import Recording
 from decodescope.traces.settings import described
@@ -21,11 +22,13 @@ from .samples import session
 
 SECRET = "/srv/alice/the secret"
 SECRET_NUMBER = 777_777
-KINDS: dict[str, type[msgspec.Struct]] = {kind.__struct_config__.tag: kind for kind in get_args(Event)}
+KINDS: dict[str, type[msgspec.Struct]] = {
+    kind.__struct_config__.tag: kind for kind in (*get_args(Event), *get_args(Line))
+}
 
 OF_THE_MODEL = {"name", "architecture", "quantization", "context_note", "devices", "template", "source_quantization"}
 """Texts that a model or a setting has, whoever uses it."""
-OF_THE_MODEL |= {"fallbacks", "requantized_from", "model", "processors", "gpus", "backends"}
+OF_THE_MODEL |= {"fallbacks", "make", "requantized_from", "model", "processors", "gpus", "backends"}
 
 
 def filled(kind: Any, name: str = "") -> Any:
@@ -48,7 +51,7 @@ def filled(kind: Any, name: str = "") -> Any:
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_no_text_of_any_kind_stays(kind: type[msgspec.Struct]) -> None:
     event = filled(kind)
-    shared = event_without_text(event)
+    shared = without_text(event)
     line = encoded([event], text=False).decode()
     for part in ("alice", "srv", "YWxpY2U", "L3Nydi9h"):
         assert part not in line
@@ -56,12 +59,12 @@ def test_no_text_of_any_kind_stays(kind: type[msgspec.Struct]) -> None:
     without_file = line.replace('"the secret"', "").replace('"dGhlIHNlY3JldA=="', "")
     assert "secret" not in without_file
     assert type(shared) is kind
-    assert msgspec.json.decode(line, type=Event) == shared
+    assert msgspec.json.decode(line, type=Record) == shared
 
 
-@pytest.mark.parametrize("name", ["token", "prompt_ready", "scored"])
+@pytest.mark.parametrize("name", ["token", "prompt_ready", "scored", "scoring"])
 def test_no_id_stays(name: str) -> None:
-    shared = msgspec.to_builtins(event_without_text(filled(KINDS[name])))
+    shared = msgspec.to_builtins(without_text(filled(KINDS[name])))
     assert SECRET_NUMBER not in [shared.get("id"), *shared.get("tokens", ())]
     assert "[777777" not in msgspec.json.encode(shared.get("top", ())).decode()
     assert "[777777" not in msgspec.json.encode(shared.get("probability", ())).decode()
@@ -69,7 +72,7 @@ def test_no_id_stays(name: str) -> None:
 
 def test_numbers_and_times_stay() -> None:
     for event in session():
-        shared = event_without_text(event)
+        shared = without_text(event)
         assert shared.t == event.t
         kept = msgspec.to_builtins(shared)
         for name, value in msgspec.to_builtins(event).items():

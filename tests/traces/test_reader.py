@@ -145,8 +145,8 @@ def test_fields_that_are_not_known_are_skipped(tmp_path: Path) -> None:
 
 
 def test_a_newer_format_is_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(TraceError, match="has format 2, and this version reads formats up to 1") as raised:
-        read(tmp_path, b'{"event":"trace","format":2,"decodescope":"9.9","whatever":[]}\n')
+    with pytest.raises(TraceError, match="has format 3, and this version reads formats up to 2") as raised:
+        read(tmp_path, b'{"event":"trace","format":3,"decodescope":"9.9","whatever":[]}\n')
     assert raised.value.reason == "It was written by decodescope 9.9."
     assert raised.value.remedy == "Update decodescope."
 

@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ...backends.text import visible
@@ -51,11 +51,21 @@ def as_csv(export: Export) -> str:
     ``bytes`` has a token's bytes as hexadecimal digits. ``text`` is for reading: control characters are drawn as signs,
     so that a row is a line, and what a spreadsheet would take for a formula begins with an apostrophe.
     """
+    rows = (row for subject in export.subjects for row in _rows(subject))
+    return _written(COLUMNS, rows)
+
+
+def lanes_as_csv(lanes: Sequence[tuple[str, Export]]) -> str:
+    """Return the same of several lanes, of which the name stands in the first column."""
+    rows = ((_readable(name), *row) for name, export in lanes for subject in export.subjects for row in _rows(subject))
+    return _written(("lane", *COLUMNS), rows)
+
+
+def _written(heading: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for subject in export.subjects:
-        writer.writerows(_rows(subject))
+    writer.writerow(heading)
+    writer.writerows(rows)
     return text.getvalue()
 
 
@@ -86,7 +96,7 @@ def _row(number: int, row: Row) -> tuple[Any, ...]:
         int(token.control),
         "" if token.id == NO_ID else token.id,
         token.piece.hex(),
-        _cell(token.piece),
+        _readable(token.piece.decode("utf-8", "replace")),
     )
 
 
@@ -98,7 +108,7 @@ def _chances(row: Row) -> tuple[Any, ...]:
     return chance, facts.logprob, facts.rank, facts.entropy_nats / math.log(2), facts.cost_ns
 
 
-def _cell(piece: bytes) -> str:
-    text = visible(piece.decode("utf-8", "replace"))
+def _readable(text: str) -> str:
+    text = visible(text)
     # Some spreadsheets look for a formula behind spaces, too.
     return f"'{text}" if text.lstrip().startswith(_FORMULA) else text

@@ -1,6 +1,6 @@
 """The events as a timeline in the trace-event format, for Perfetto and chrome://tracing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -20,6 +20,7 @@ from ...backends.events import (
 from ...backends.text import visible
 from ...metrics.disturbance import Cause
 from ...metrics.summary import as_ms
+from ..header import Header
 from ..no_text import NO_ID
 from .facts import machine_facts, program_facts
 from .figures import figures, verdict
@@ -35,13 +36,32 @@ Record = dict[str, Any]
 
 def as_perfetto(export: Export) -> str:
     """Return a JSON object in the trace-event format; times in µs since the recording's first event, in order."""
-    records = sorted(_Timeline(export).records(), key=_order)
+    return _written(export.header, _Timeline(export, _origin(export)).records())
+
+
+def lanes_as_perfetto(lanes: Sequence[tuple[str, Export]]) -> str:
+    """Return the same of several lanes that ran side by side; every lane goes by its name."""
+    origin = min(_origin(export) for _, export in lanes)
+    records: list[Record] = []
+    processes = 0
+    for name, export in lanes:
+        timeline = _Timeline(export, origin, visible(name), processes)
+        records += timeline.records()
+        processes += timeline.processes
+    return _written(lanes[0][1].header, records)
+
+
+def _written(header: Header | None, records: Iterable[Record]) -> str:
     whole = {
         "displayTimeUnit": "ms",
-        "otherData": {"machine": machine_facts(export.header), "program": program_facts(export.header)},
-        "traceEvents": records,
+        "otherData": {"machine": machine_facts(header), "program": program_facts(header)},
+        "traceEvents": sorted(records, key=_order),
     }
     return msgspec.json.encode(whole).decode() + "\n"
+
+
+def _origin(export: Export) -> int:
+    return min(event.t for event in export.events)
 
 
 def _order(record: Record) -> tuple[bool, float, float]:
@@ -52,16 +72,24 @@ def _order(record: Record) -> tuple[bool, float, float]:
 class _Timeline:
     """Walks through a recording once; every model is a process, every phase a thread."""
 
-    def __init__(self, export: Export) -> None:
+    def __init__(self, export: Export, origin: int, name: str | None = None, before: int = 0) -> None:
+        """``name``: of all its models, instead of their own; ``before``: how many processes others have."""
         self._subjects = {id(one.generation.taken): one for one in export.subjects}
         self._events = export.events
-        self._latest = self._origin = min(event.t for event in export.events)
-        self._processes = [_UNNAMED]
+        self._latest = self._origin = origin
+        self._name = name
+        self._before_it = before
+        self._processes = [name or _UNNAMED]
         self._loaded_before = False
         self._load_began: float | None = None
         self._subject: Subject | None = None
         self._rows: Iterator[Row] = iter(())
         self._taken = self._read_began = self._before = 0.0
+
+    @property
+    def processes(self) -> int:
+        """How many there are, once all records have been yielded."""
+        return len(self._processes)
 
     def records(self) -> Iterator[Record]:
         """Yield what is shown, parents and children in any order."""
@@ -69,7 +97,7 @@ class _Timeline:
             yield from self._about(event, self._at(event.t))
         if self._subject is not None:
             yield from self._ended(self._at(self._latest), None)
-        for process, name in enumerate(self._processes, start=1):
+        for process, name in enumerate(self._processes, start=self._before_it + 1):
             yield from _names(process, name)
 
     def _at(self, t: int) -> float:
@@ -119,7 +147,7 @@ class _Timeline:
     def _loaded(self, model: ModelReady, at: float) -> Iterator[Record]:
         if self._load_began is None:
             self._next_process()
-        self._processes[-1] = visible(model.name) or _UNNAMED
+        self._processes[-1] = self._name or visible(model.name) or _UNNAMED
         began = at - (model.load_ns + model.warmup_ns) / 1000 if self._load_began is None else self._load_began
         warmed = max(began, at - model.warmup_ns / 1000, 0.0)
         arguments = {"file": visible(model.file), "quantization": visible(model.quantization), "bytes": model.bytes}
@@ -129,7 +157,7 @@ class _Timeline:
 
     def _next_process(self) -> None:
         if self._loaded_before:
-            self._processes.append(_UNNAMED)
+            self._processes.append(self._name or _UNNAMED)
         self._loaded_before = True
 
     def _begin(self, taken: RequestTaken, at: float) -> None:
@@ -174,7 +202,7 @@ class _Timeline:
         return {**self._record("C", name, 0, at), "args": values}
 
     def _record(self, phase: str, name: str, track: int, at: float) -> Record:
-        return {"ph": phase, "name": name, "pid": len(self._processes), "tid": track, "ts": at}
+        return {"ph": phase, "name": name, "pid": self._before_it + len(self._processes), "tid": track, "ts": at}
 
 
 def _names(process: int, name: str) -> Iterator[Record]:

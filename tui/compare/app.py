@@ -11,6 +11,7 @@ from ..screens.watching import Watching
 from ..terminal import lower_priority
 from ..terminal_app import EXIT_DONE, EXIT_NOT_LOADED, TerminalApp, run_on_terminal
 from .contract import Compared
+from .keeping import Keeping
 from .screen import CompareScreen, Make
 
 if TYPE_CHECKING:
@@ -36,41 +37,48 @@ class CompareApp(TerminalApp):
         *,
         when_ready: Callable[[], None] = lambda: None,
         clock: Callable[[], int] = time.perf_counter_ns,
+        keeping: Keeping | None = None,
     ) -> None:
         """``options``: of them theme, frames per second and bandwidth. ``when_ready`` is called whenever a model has
-        become ready; ``clock`` is the race's, ns."""
+        become ready; ``clock`` is the race's, ns; ``keeping``: what is received is kept there."""
         super().__init__(options.theme, driver_class)
         self._plan = plan
         self._make = make
         self._watching = Watching(options, self.traffic, _NoEngine())
         self._when_ready = when_ready
         self._clock = clock
+        self._keeping = keeping
 
     def get_default_screen(self) -> CompareScreen:
         """Begin with the comparison."""
-        self.compare = CompareScreen(self._plan, self._make, self._watching, self._when_ready, self._clock)
+        self.compare = CompareScreen(
+            self._plan, self._make, self._watching, self._when_ready, self._clock, self._keeping
+        )
         return self.compare
 
 
-def run_compare_app(plan: "ComparisonPlan", *, theme: str | None, fps: int | None, low_bandwidth: bool) -> int:
+def run_compare_app(plan: "ComparisonPlan", keeping: Keeping, options: ScopeOptions) -> int:
     """Do as ``tui.app.run_compare``."""
     made: list[Compared] = []
 
     def make(plan: "ComparisonPlan") -> Compared:
-        from ...comparison.runner import Comparison
+        from ...comparison.keeping import KeptComparison
 
-        made.append(Comparison(plan))
+        made.append(KeptComparison(plan, keeping.tape))
         return made[-1]
 
-    return run_compare_with(plan, make, ScopeOptions(theme=theme, fps=fps, low_bandwidth=low_bandwidth), made)
+    return run_compare_with(plan, make, options, made, keeping)
 
 
-def run_compare_with(plan: "ComparisonPlan", make: Make, options: ScopeOptions, made: list[Compared]) -> int:
+def run_compare_with(
+    plan: "ComparisonPlan", make: Make, options: ScopeOptions, made: list[Compared], keeping: Keeping
+) -> int:
     """Do so with a comparison from ``make``, which is found in ``made`` once it is there."""
 
     def end() -> None:
         for comparison in made:
             comparison.close()
+        keeping.tape.close()
 
     def outcome(app: CompareApp) -> int:
         lanes = [lane for comparison in made for lane in comparison.lanes]
@@ -78,7 +86,7 @@ def run_compare_with(plan: "ComparisonPlan", make: Make, options: ScopeOptions, 
         return EXIT_NOT_LOADED if lost else EXIT_DONE
 
     return run_on_terminal(
-        lambda driver: CompareApp(plan, make, options, driver, when_ready=lower_priority),
+        lambda driver: CompareApp(plan, make, options, driver, when_ready=lower_priority, keeping=keeping),
         end,
         outcome,
         "`decodescope compare --json` needs none.",

@@ -32,10 +32,13 @@ def sections(results: "Results | None") -> tuple[Section, ...]:
         ("The race", _RACE, ""),
     ]
     if results is not None:
-        from ...comparison.table import columns
-
-        shown = [(column.heading, column.help) for column in columns(results, wide=True)]
-        made.append(
-            ("The table", shown, "Each is the median of all rounds that count, where it is one of every round.")
-        )
+        made.append(of_the_table(results))
     return tuple(made)
+
+
+def of_the_table(results: "Results") -> Section:
+    """Return what its columns mean."""
+    from ...comparison.table import columns
+
+    shown = [(column.heading, column.help) for column in columns(results, wide=True)]
+    return "The table", shown, "Each is the median of all rounds that count, where it is one of every round."

@@ -22,6 +22,7 @@ from ..widgets.cells import Cells
 from ..widgets.kept import KeptDrawing, KeptHorizontal
 from ..widgets.key_bar import KeyBar
 from .contract import Compared
+from .keeping import Keeping
 from .keys import KEYS, keys_now
 from .racing import Racing
 from .taking_out import TakingOut
@@ -72,14 +73,17 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
         watching: Watching,
         when_ready: Callable[[], None],
         clock: Callable[[], int] = time.perf_counter_ns,
+        keeping: Keeping | None = None,
     ) -> None:
-        """``when_ready`` is called whenever a model has become ready; ``clock`` is the race's, ns."""
+        """``when_ready`` is called whenever a model has become ready; ``clock`` is the race's, ns; ``keeping``: what
+        is received is kept there."""
         super().__init__()
         self._when_ready = when_ready
         self._plan = plan
         self._make = make
         self._watching = watching
         self._clock = clock
+        self._keeping = keeping
         self._title = Cells(id="title")
         self._keys = KeyBar(KEYS)
         self._feed: Feed | None = None
@@ -154,6 +158,7 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
             return
         self._tell(self.comparison.receive())
         self._feed.rearm()
+        self._tell_of_recording()
         if (news := self._watching.news()) is not None:
             self._say(news, "warning")
         self._moved_on()
@@ -207,7 +212,7 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
     def _draw_frame(self) -> None:
         """Draw what stands around the board."""
         width = self._title.content_size.width or self.size.width - 2
-        self._title.show_rows([title_row(self._plan, width)])
+        self._title.show_rows([title_row("compare", self._plan.prompt, width)])
         self._keys.keys = self._keys_now()
         self._keys.show(letters=False, editing=False)
         if self._watching.meter.running:

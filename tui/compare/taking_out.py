@@ -1,4 +1,4 @@
-"""Taking the table out of the compare screen."""
+"""Taking the table, or all that was received, out of the compare screen."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from .board import Board
+    from .keeping import Keeping
 
     _Base = Screen[None]
 else:
@@ -21,6 +22,7 @@ class TakingOut(_Base):
     """A part of the compare screen."""
 
     board: "Board | None"
+    _keeping: "Keeping | None"
 
     def _say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
         raise NotImplementedError
@@ -45,3 +47,13 @@ class TakingOut(_Base):
                 self._say(f"The table cannot be saved here: {error}", "error")
             else:
                 self._say(f"Saved as {path}")
+
+    def action_keep(self) -> None:
+        """Save all that was received in the current directory."""
+        if self._keeping is not None:
+            self._say(*self._keeping.save())
+
+    def _tell_of_recording(self) -> None:
+        """Say what went wrong with the recording, where there is one."""
+        if self._keeping is not None and (problem := self._keeping.tape.news()) is not None:
+            self._say(problem, "error")

@@ -1,17 +1,10 @@
 """The line at the top of the compare screen."""
 
-from typing import TYPE_CHECKING
-
 from ...backends.text import visible
 from ..widgets.cells import Row, clip, row_width
 
-if TYPE_CHECKING:
-    from ...comparison.plan import ComparisonPlan
 
-
-def title_row(plan: "ComparisonPlan", width: int) -> Row:
-    """Return what all lanes are asked, in one line."""
-    request = plan.request
-    asked = request.prompt if request.prompt is not None else request.messages[-1].content if request.messages else ""
-    name: Row = (("compare  ", "accent"),)
-    return (*name, (clip(" ".join(visible(asked, keep_lines=True).split()), width - row_width(name)), ""))
+def title_row(name: str, told: str, width: int) -> Row:
+    """Return the name of the screen and what is told of it, such as what all lanes are asked, in one line."""
+    head: Row = ((f"{name}  ", "accent"),)
+    return (*head, (clip(" ".join(visible(told, keep_lines=True).split()), width - row_width(head)), ""))

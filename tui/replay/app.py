@@ -43,10 +43,10 @@ class ReplayApp(TerminalApp):
 
     def get_default_screen(self) -> Screen[None]:
         """Begin with the scope, or with the lanes."""
-        if len(self._opened) > 1:
-            from .lanes import lanes_screen
+        if len(self._opened) > 1 or self._opened[0].trace.comparison is not None:
+            from .lanes import ReplayedLanes
 
-            return lanes_screen(
+            return ReplayedLanes(
                 self._opened,
                 self._watching,
                 speed=self._speed,

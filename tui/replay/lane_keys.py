@@ -1,11 +1,16 @@
 """Every key of several recordings beside each other."""
 
-from ..compare.help import FIGURES
+from typing import TYPE_CHECKING
+
+from ..compare.help import FIGURES, of_the_table
 from ..compare.keys import KEYS as COMPARE_KEYS
 from ..compare.keys import LANE_KEYS as COMPARED_LANES
 from ..keys import Key
 from ..screens.help import Section, key_entries
 from .keys import MOVING_KEYS
+
+if TYPE_CHECKING:
+    from ...comparison.results import Results
 
 _BY_KEY = {key.key: key for key in MOVING_KEYS}
 _OWN = (
@@ -21,6 +26,9 @@ _OWN = (
     _BY_KEY["r"],
     Key("n", "next_round", "next", "The next answers of the recordings; N: those before.", "n", rank=2),
 )
+_IN_A_COMPARISON = {
+    "n": Key("n", "next_round", "next", "The next of the rounds that were run; N: the one before.", "n", rank=2)
+}
 _FROM_COMPARE = frozenset({"open", "sort", "reverse", "copy", "save", "help"})
 
 LANE_KEYS = (
@@ -28,8 +36,22 @@ LANE_KEYS = (
     *(key for key in COMPARE_KEYS if key.action in _FROM_COMPARE or key.action.startswith("app.")),
 )
 
-LANE_HELP: tuple[Section, ...] = (
-    ("Keys", key_entries(LANE_KEYS), ""),
-    ("Lanes", COMPARED_LANES[1:], ""),
-    ("Figures", FIGURES, "All lanes begin with their requests; all times are the recorded ones."),
+_NOTES = next(key for key in COMPARE_KEYS if key.action == "notes")
+COMPARISON_KEYS = tuple(
+    found
+    for key in LANE_KEYS
+    for found in ((_NOTES, key) if key.action == "copy" else (_IN_A_COMPARISON.get(key.key, key),))
 )
+"""Of a recorded comparison, in which answers are rounds."""
+
+
+def help_of(results: "Results | None") -> tuple[Section, ...]:
+    """Return the help; ``results``: of a recorded comparison, or ``None`` of several recordings."""
+    made: list[Section] = [
+        ("Keys", key_entries(LANE_KEYS if results is None else COMPARISON_KEYS), ""),
+        ("Lanes", COMPARED_LANES[1:], ""),
+        ("Figures", FIGURES, "All lanes begin with their requests; all times are the recorded ones."),
+    ]
+    if results is not None:
+        made.append(of_the_table(results))
+    return tuple(made)

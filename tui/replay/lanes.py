@@ -1,109 +1,31 @@
 """Several recordings beside each other, on the screen of a comparison and on its race's clock."""
 
-import dataclasses
 import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from msgspec.structs import replace
 from textual.binding import Binding, BindingType
 
-from ...backends.events import Event, Failed, Token
-from ...backends.launch import ScriptFile
-from ...backends.requests import EngineSettings, Request
-from ...backends.text import visible
-from ...comparison.plan import ComparisonPlan, LanePlan
+from ...comparison.plan import ComparisonPlan
 from ...traces.opened import Opened
 from ..compare.contract import Compared
 from ..compare.screen import CompareScreen
+from ..compare.title import title_row
 from ..keys import Key, bindings
 from ..screens.help import HelpScreen
 from ..screens.watching import Watching
-from ..widgets.cells import clip
 from ..widgets.key_bar import KeyBar
 from .keys import keys_now
-from .lane_keys import LANE_HELP, LANE_KEYS
+from .lane_keys import COMPARISON_KEYS, LANE_KEYS, help_of
 from .player import SPEEDS
+from .recorded import RecordedComparison, RecordedFiles, plan_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from ...comparison.lane import Lane
-    from ...comparison.results import Results
     from ...metrics.run import Run
     from ..compare.race import Race
 
-_TOLD = "Recordings on one clock, each from its request on; the requests may differ."
 _REFUSED = "These are recordings: they can be looked at, not asked."
-
-
-class Recorded:
-    """Recordings as a comparison that is done: each file a lane, each of its answers a round."""
-
-    def __init__(self, plan: ComparisonPlan, opened: Sequence[Opened]) -> None:
-        from ...comparison.runner import Stage
-
-        self.plan = plan
-        self.stage: Stage = Stage.DONE
-        self.round = 1
-        self.lanes: tuple[Lane, ...] = tuple(
-            _lane(number, lane, one) for number, (lane, one) in enumerate(zip(plan.lanes, opened, strict=True))
-        )
-
-    @property
-    def results(self) -> "Results":
-        """See ``Compared``."""
-        from ...comparison.results import results
-
-        found = results(self.lanes, together=False)
-        # Nobody has arranged for these to be compared: no remedy of a comparison helps.
-        return dataclasses.replace(found, winner=None, verdict=_TOLD)
-
-    def start(self) -> list[tuple[int, Event]]:
-        """See ``Compared``."""
-        return []
-
-    def filenos(self) -> frozenset[int]:
-        """See ``Compared``."""
-        return frozenset()
-
-    def receive(self) -> list[tuple[int, Event]]:
-        """See ``Compared``."""
-        return []
-
-    def add_round(self) -> None:
-        """See ``Compared``."""
-
-    def cancel(self) -> None:
-        """See ``Compared``."""
-
-    def close(self) -> None:
-        """See ``Compared``."""
-
-
-def _lane(number: int, plan: LanePlan, opened: Opened) -> "Lane":
-    from ...comparison.lane import Lane, LanePhase, Round
-    from .film import placeholder
-
-    lane = Lane(number, plan, LanePhase.DONE)
-    for place, take in enumerate(opened.takes, 1):
-        generation = take.generation
-        if generation is None:
-            continue
-        events = list(generation.events)
-        if not opened.text:
-            events = [
-                replace(event, piece=placeholder(event)) if isinstance(event, Token) else event for event in events
-            ]
-        # The figures are those of what was recorded.
-        lane.rounds.append(Round(place, generation.run(), events))
-        if lane.model is None:
-            lane.model, lane.opening = generation.model, list(take.opening)
-    if not lane.rounds:
-        lane.phase = LanePhase.FAILED
-        failures = (event for event in opened.trace.events if isinstance(event, Failed))
-        lane.failed = next(failures, Failed(t=0, stage="generate", what="Nothing was asked in this recording."))
-    return lane
+_KEPT = "This is a recording already."
 
 
 class _RaceScale:
@@ -130,33 +52,6 @@ class _RaceScale:
         return min(max(since_asked, 0), self._length)
 
 
-def labels(names: Sequence[str]) -> list[str]:
-    """Return names that differ: a number behind those that are there more than once."""
-    return [
-        f"{name} ({names[: place + 1].count(name)})" if names.count(name) > 1 else name
-        for place, name in enumerate(names)
-    ]
-
-
-def lanes_screen(
-    opened: Sequence[Opened],
-    watching: Watching,
-    *,
-    speed: float,
-    loop: bool,
-    paused: bool,
-    clock: Callable[[], int] = time.perf_counter_ns,
-) -> "ReplayedLanes":
-    """Return the screen for two to six recordings; ``clock`` is the real one, ns."""
-    paths: list[Path] = [one.path for one in opened]
-    lanes = tuple(
-        LanePlan(label, ScriptFile(path))
-        for label, path in zip(labels([path.name for path in paths]), paths, strict=True)
-    )
-    plan = ComparisonPlan(lanes=lanes, settings=EngineSettings(), request=Request(), rounds=1)
-    return ReplayedLanes(plan, opened, watching, speed=speed, loop=loop, paused=paused, clock=clock)
-
-
 class ReplayedLanes(CompareScreen):
     """The screen of a comparison on which nothing runs."""
 
@@ -171,22 +66,25 @@ class ReplayedLanes(CompareScreen):
 
     def __init__(
         self,
-        plan: ComparisonPlan,
         opened: Sequence[Opened],
         watching: Watching,
         *,
         speed: float,
         loop: bool,
         paused: bool,
-        clock: Callable[[], int],
+        clock: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
-        def make(plan: ComparisonPlan) -> Compared:
-            return Recorded(plan, opened)
+        """``opened``: a comparison, or two to six files; ``clock`` is the real one, ns."""
+        self._compared = opened[0].trace.comparison is not None
 
-        super().__init__(plan, make, watching, lambda: None, clock)
+        def make(plan: ComparisonPlan) -> Compared:
+            return RecordedComparison(plan, opened[0]) if self._compared else RecordedFiles(plan, opened)
+
+        super().__init__(plan_of(opened), make, watching, lambda: None, clock)
         self._opened = opened
+        self._works = COMPARISON_KEYS if self._compared else LANE_KEYS
         self._speed, self._looping, self._paused = speed, loop, paused
-        self._keys = KeyBar(LANE_KEYS)
+        self._keys = KeyBar(self._works)
         self._begun = False
 
     async def _begin(self) -> None:
@@ -196,6 +94,8 @@ class ReplayedLanes(CompareScreen):
                 self._say(f"{one.name}: {note}", "warning")
             if not one.text:
                 self._say(f"{one.name}: the text was left out, each ▯ is a token.")
+        for note in self.comparison.notes if isinstance(self.comparison, RecordedComparison) else ():
+            self._say(f"{self._opened[0].name}: {note}", "warning")
 
     def _moved_on(self) -> None:
         if self.board is not None and self.board.rounds and not self._begun:
@@ -213,7 +113,7 @@ class ReplayedLanes(CompareScreen):
         race = self._race
         if race is None:
             return
-        race.name, race.round_name = "replay", "answer"
+        race.name, race.round_name = "replay", "round" if self._compared else "answer"
         race.speeds = SPEEDS
         race.speed = self._speed if before is None else before.speed
         race.looping = self._looping if before is None else before.looping
@@ -222,18 +122,18 @@ class ReplayedLanes(CompareScreen):
 
     def _draw_frame(self) -> None:
         super()._draw_frame()
-        names = visible(" · ".join(lane.label for lane in self._plan.lanes))
-        width = (self._title.content_size.width or self.size.width - 2) - 8
-        self._title.show_rows([(("replay  ", "accent"), (clip(names, width), ""))])
+        width = self._title.content_size.width or self.size.width - 2
+        told = self._plan.prompt if self._compared else " · ".join(lane.label for lane in self._plan.lanes)
+        self._title.show_rows([title_row("replay", told, width)])
 
     def _keys_now(self) -> tuple[Key, ...]:
-        return keys_now(LANE_KEYS, playing=self._race is not None and self._race.playing)
+        return keys_now(self._works, playing=self._race is not None and self._race.playing)
 
     # What the reader asks for
 
     def offered_keys(self) -> Iterable[Key]:
         """Return the keys that work."""
-        return LANE_KEYS
+        return self._works
 
     def _change_race(self, change: "Callable[[Race], None]") -> None:
         if (race := self._with_race()) is not None:
@@ -306,6 +206,11 @@ class ReplayedLanes(CompareScreen):
         """Nothing runs here."""
         self._say(_REFUSED)
 
+    def action_keep(self) -> None:
+        """There is a file already."""
+        self._say(_KEPT)
+
     def action_help(self) -> None:
         """Show the keys and what the figures mean."""
-        self.app.push_screen(HelpScreen(LANE_HELP))
+        results = self.board.results if self._compared and self.board is not None else None
+        self.app.push_screen(HelpScreen(help_of(results)))

@@ -47,10 +47,15 @@ def keep_session(tape: SessionTape, options: ScopeOptions) -> Told:
         system=options.system,
         raw=options.raw,
     )
+    return keep(tape, settings, "session")
+
+
+def keep(tape: SessionTape, settings: dict[str, Any], what: str) -> Told:
+    """Save a tape in the current directory; ``what`` it is."""
     try:
         path = tape.save(Path.cwd(), settings)
     except OSError as error:
-        return f"The session cannot be saved here: {error}", "error"
+        return f"The {what} cannot be saved here: {error}", "error"
     if path is None:
         return "There is nothing to keep yet.", "information"
     return f"Saved as {path}", "information"

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from decodescope.backends.events import Failed, Token
-from decodescope.tui.replay.lanes import labels
+from decodescope.tui.replay.recorded import labels
 
 from ...traces.samples import session as two_answers
 from ..fakes import MS
