@@ -62,7 +62,6 @@ def export_command(
     """
     from ..exporting import Form, deliver, drawn, exported, text_of
     from ..inputs import recording_path
-    from ..options import valid_text
     from ..screen import check_theme
 
     if overwrite and output == "-":
@@ -78,7 +77,7 @@ def export_command(
     messages = Messages()
     path = recording_path(recording)
     export = exported(path, generation, messages)
-    text = drawn(export, to, valid_text(path.name), size, theme, messages) if to.drawn else text_of(export, to)
+    text = drawn(export, to, path, size, theme, messages) if to.drawn else text_of(export, to, messages)
     deliver(text, output, path, messages, overwrite=overwrite)
 
 
