@@ -1,7 +1,8 @@
 """A recording in the form that was asked for, and where it goes."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,12 @@ import click
 from ..traces.errors import TraceError
 from .failure import failure_text
 from .inputs import said_wait_for_pipe
+from .moving_line import MovingLine
 from .streams import Messages, print_data
 
 if TYPE_CHECKING:
     from ..traces.exports.subject import Export
+    from ..traces.opened import Opened
     from ..traces.reader import Trace
 
 
@@ -43,7 +46,7 @@ def read_recording(path: Path, messages: Messages) -> "Trace":
     from ..traces.reader import read_trace
 
     try:
-        with said_wait_for_pipe("the recording", path, messages):
+        with said_wait_for_pipe("the recording", path, messages), _said(messages, "reading the recording"):
             trace = read_trace(path)
     except TraceError as error:
         raise _refused(error) from error
@@ -62,9 +65,10 @@ def exported(trace: "Trace", number: int | None) -> "Export":
         raise _refused(error) from error
 
 
-def text_of(export: "Export", form: Form) -> str:
+def text_of(export: "Export", form: Form, messages: Messages) -> str:
     """Return the recording in a form that needs no screen."""
-    return _writer(form)(export)
+    with _said(messages, f"making the {form.value}"):
+        return _writer(form)(export)
 
 
 def _refused(error: TraceError) -> click.UsageError:
@@ -98,20 +102,38 @@ def _writer(form: Form) -> Callable[["Export"], str]:
 
 
 def drawn(export: "Export", form: Form, name: str, size: tuple[int, int], theme: str | None, messages: Messages) -> str:
-    """Return the recording as a picture or a film of the screen."""
-    from ..traces.exports.played import as_cast, played
+    """Return the recording as a picture of its replay or a film of the scope; ``name``: of its file."""
     from ..tui.film import film, picture
-    from .moving_line import MovingLine
 
-    events = played(export)
-    if form is Form.SVG:
-        return picture(events, name, size, theme) + "\n"
-    line = MovingLine(messages)
-    try:
+    with _said(messages, "drawing") as line:
+        if form is Form.SVG:
+            return picture(_opened(export, Path(name)), size, theme) + "\n"
+        from ..traces.exports.played import as_cast, played
+
+        events = played(export)
         frames = film(events, name, size, theme, lambda share: line.draw(f"film {line.bar(share)} {share:.0%}"))
+        return as_cast(frames, events, size, name, export.header)
+
+
+def _opened(export: "Export", path: Path) -> "Opened":
+    """Return what is replayed: its last answer, or the one that was asked for."""
+    from ..traces.generations import takes
+    from ..traces.opened import Opened
+    from ..traces.reader import Trace
+
+    found = tuple(takes(export.events))
+    return Opened(path, Trace(export.header, export.events, ()), found, export.subjects[-1].number - 1)
+
+
+@contextmanager
+def _said(messages: Messages, what: str) -> Iterator[MovingLine]:
+    """Say on a moving line what is going on."""
+    line = MovingLine(messages)
+    line.draw(what)
+    try:
+        yield line
     finally:
         line.clear()
-    return as_cast(frames, size, name)
 
 
 def deliver(text: str, output: str, source: Path, messages: Messages, *, overwrite: bool) -> None:

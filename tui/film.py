@@ -1,32 +1,45 @@
-"""Pictures of the real screen on a recording, without a terminal: time goes on only from one picture to the next."""
+"""A picture of a replay and a film of the scope, without a terminal: time goes on only from one frame to the next."""
 
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
+from msgspec import structs
 from rich.console import Console
 from textual import events as messages
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.driver import Driver
 from textual.geometry import Size
 from textual.pilot import Pilot
 from textual.screen import Screen
 
 from ..backends.events import Event
-from ..backends.replay import END, ReplayBackend, ReplayClock
+from ..backends.replay import ReplayBackend, ReplayClock
 from ..backends.text import visible
+from ..traces.opened import Opened
+from .engine_link import BackendLink
+from .options import ScopeOptions
+from .output import Traffic
+from .replay.screen import ReplayScreen
 from .screens.recording import RecordingScreen
+from .screens.watching import Watching
 from .terminal_app import TerminalApp
 
 FRAMES_PER_SECOND = 10
 MOST_FRAMES = 1_200
 """Of a film; a longer recording is filmed with fewer frames per second."""
 
+_PLOT_NS = 500_000_000
+_MOST_PLOTS = 300
+"""A plot is dear; it is drawn so often at most, and at the end."""
 _DEADLINE_SECONDS = 60.0
 _STILL_NS = 1_000_000_000
 """While nothing comes, the clock on the screen still goes on, as often as this."""
 _FIRST = "\x1b[?25l\x1b[2J\x1b[H"
+_LAST = "\x1b[0m\x1b[{line};1H\x1b[?25h"
+"""The cursor, without which a terminal would be left: below the picture, as far as there is room."""
 _POINTER = "\x1b]22;"
 """Sets the shape of the mouse pointer."""
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -37,18 +50,19 @@ Progress = Callable[[float], None]
 """Told how much is done, 0 to 1."""
 
 
-def picture(events: Sequence[Event], name: str, size: tuple[int, int], theme: str | None = None) -> str:
-    """Return the screen at the end of a recording as SVG, which refers to nothing outside of it.
+def picture(opened: Opened, size: tuple[int, int], theme: str | None = None) -> str:
+    """Return the screen at the end of a replay as SVG, which refers to nothing outside of it.
 
-    ``name``: of the recording; ``size``: columns and lines; ``theme``: one of Textual's.
+    ``size``: columns and lines; ``theme``: one of Textual's.
     """
     drawn: list[str] = []
+    screen = _PicturedScreen(opened)
 
     async def drive(film: "_Film") -> None:
-        await film.show(END)
-        drawn.append(film.export_screenshot(title=visible(name)))
+        await film.drawn(screen.show_end)
+        drawn.append(film.export_screenshot(title=visible(opened.name)))
 
-    _Film(events, name, theme).play(size, drive)
+    _Film(screen, theme).play(size, drive)
     return _NOT_IN_XML.sub("\ufffd", _REMOTE_FONTS.sub("", drawn[0]))
 
 
@@ -59,18 +73,35 @@ def film(
     theme: str | None = None,
     progress: Progress = lambda share: None,
 ) -> list[tuple[float, str]]:
-    """Return what the screen sends to a terminal while the recording is played: seconds since its beginning, and the
-    characters. The parameters are those of ``picture``."""
+    """Return what the scope sends to a terminal while it receives ``events``: seconds since the first one, and the
+    characters. The last of them give the terminal back.
+
+    ``name``: of the model, until the events tell it; the others as for ``picture``.
+    """
     times = frame_times([event.t for event in events])
+    clock = ReplayClock()
+    clock.pause()
+    clock.seek(0)
+    screen = _FilmedScreen(ReplayBackend(events, clock), name)
+    sent: list[tuple[float, str]] = []
+
+    def take(data: str) -> None:
+        if not data.startswith(_POINTER):
+            sent.append((clock.position / 1e9, data))
 
     async def drive(film: "_Film") -> None:
+        plotted = -times[-1]
+        plot_step = max(_PLOT_NS, times[-1] // _MOST_PLOTS)
         for place, at in enumerate(times, start=1):
-            await film.show(at)
+            clock.seek(at)
+            plot = at - plotted >= plot_step
+            plotted = at if plot else plotted
+            await film.drawn(partial(screen.catch_up, plot=plot))
             progress(place / len(times))
 
-    screen = _Film(events, name, theme)
-    screen.play(size, drive)
-    return screen.sent
+    _Film(screen, theme, take).play(size, drive)
+    take(_LAST.format(line=size[1]))
+    return sent
 
 
 def frame_times(times: Sequence[int]) -> list[int]:
@@ -91,21 +122,23 @@ def frame_times(times: Sequence[int]) -> list[int]:
 
 
 class _Film(TerminalApp):
-    def __init__(self, events: Sequence[Event], name: str, theme: str | None) -> None:
+    # Nobody can press them.
+    CSS = TerminalApp.CSS + "KeyBar { display: none; }"
+
+    def __init__(
+        self,
+        screen: "_FilmedScreen | _PicturedScreen",
+        theme: str | None,
+        take: Callable[[str], None] = lambda data: None,
+    ) -> None:
+        """``take`` gets what would go to a terminal."""
         super().__init__(theme, _Camera)
         self.console = Console(file=self.console.file, color_system="truecolor", force_terminal=True, safe_box=False)
-        self.clock = ReplayClock()
-        self.clock.pause()
-        self.clock.seek(0)
-        self.sent: list[tuple[float, str]] = []
-        self._shown = _FilmedScreen(ReplayBackend(events, self.clock), name, name)
+        self.take = take
+        self._shown = screen
 
     def get_default_screen(self) -> Screen[None]:
         return self._shown
-
-    def take(self, data: str) -> None:
-        if not data.startswith(_POINTER):
-            self.sent.append((self.clock.position / 1e9, data))
 
     def play(self, size: tuple[int, int], drive: Callable[["_Film"], Awaitable[None]]) -> None:
         """Run the app while ``drive`` does."""
@@ -119,31 +152,54 @@ class _Film(TerminalApp):
         if self.return_code:
             raise RuntimeError("the screen could not be drawn")
 
-    async def show(self, position: int) -> None:
-        """Set the clock, and return when the screen shows what has come."""
-        self.clock.seek(position)
+    async def drawn(self, change: Callable[[], None]) -> None:
+        """Return when the screen shows what ``change`` has made of it."""
         async with asyncio.timeout(_DEADLINE_SECONDS):
             await self._shown.ready.wait()
-            await self._shown.catch_up()
+            self._shown.call_next(change)
+            # What is drawn may lay out anew, which is drawn with the refresh after it.
+            for _ in range(2):
+                drawn = asyncio.Event()
+                self._shown.call_next(partial(self._shown.call_after_refresh, drawn.set))
+                await drawn.wait()
 
 
 class _FilmedScreen(RecordingScreen):
-    def __init__(self, backend: ReplayBackend, name: str, told: str) -> None:
-        super().__init__(backend, name, told)
+    """The scope, as it was when the events came."""
+
+    def __init__(self, backend: ReplayBackend, name: str) -> None:
+        super().__init__(backend, name, "")
         self.ready = asyncio.Event()
 
     async def _begin(self) -> None:
         await super()._begin()
         self.ready.set()
 
-    async def catch_up(self) -> None:
-        self.call_next(self._read)
-        self.call_next(self._face.at_once)
-        # What is drawn may lay out anew, which is drawn with the refresh after it.
-        for _ in range(2):
-            drawn = asyncio.Event()
-            self.call_next(partial(self.call_after_refresh, drawn.set))
-            await drawn.wait()
+    def compose_foot(self) -> ComposeResult:
+        return ()
+
+    def catch_up(self, *, plot: bool) -> None:
+        """Draw what has come."""
+        self._read()
+        self._face.at_once(plot=plot)
+
+
+class _PicturedScreen(ReplayScreen):
+    """A replay that is over."""
+
+    def __init__(self, opened: Opened) -> None:
+        watching = Watching(ScopeOptions(), Traffic(), BackendLink())
+        super().__init__(replace(opened, trace=structs.replace(opened.trace, notes=())), watching, clock=lambda: 0)
+        self.ready = asyncio.Event()
+
+    async def _begin(self) -> None:
+        await super()._begin()
+        self.ready.set()
+
+    def show_end(self) -> None:
+        """Draw the end."""
+        self.action_finish()
+        self._frame()
 
 
 class _Camera(Driver):

@@ -91,7 +91,7 @@ def export_command(
     text = comparison_as(to, trace, generation, name, messages) if lane is None else None
     if text is None:
         export = exported(lane_of(trace, lane, name, messages), generation)
-        text = drawn(export, to, name, size, theme, messages) if to.drawn else text_of(export, to)
+        text = drawn(export, to, name, size, theme, messages) if to.drawn else text_of(export, to, messages)
     deliver(text, output, path, messages, overwrite=overwrite)
 
 

@@ -23,6 +23,9 @@ from decodescope.traces.exports.subject import Export
 from decodescope.traces.exports.summary import as_json
 from decodescope.traces.exports.table import as_csv
 from decodescope.traces.exports.timeline import as_perfetto
+from decodescope.traces.generations import takes
+from decodescope.traces.opened import Opened
+from decodescope.traces.reader import Trace
 from decodescope.tui.film import film, picture
 
 from ..traces.exports.recorded import exported
@@ -109,7 +112,8 @@ def _stands_in(text: str, expected: dict[str, str]) -> None:
 
 
 def test_the_picture(export: Export) -> None:
-    root = ET.fromstring(picture(played(export), "a", SIZE))
+    opened = Opened(Path("a"), Trace(export.header, export.events, ()), tuple(takes(export.events)))
+    root = ET.fromstring(picture(opened, SIZE))
     text = " ".join(text.replace("\xa0", " ") for text in root.itertext())
     _stands_in(text, _expected(export))
 

@@ -1,5 +1,6 @@
 """The events as a timeline in the trace-event format, for Perfetto and chrome://tracing."""
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -26,8 +27,18 @@ from .facts import machine_facts, program_facts
 from .figures import figures, verdict
 from .subject import Export, Row, Subject
 
-_LOAD, _REQUEST, _READ, _WRITE = range(1, 5)
-_TRACKS = {_LOAD: "load", _REQUEST: "generation", _READ: "read (prefill)", _WRITE: "write (decode)"}
+_LOAD, _REQUEST, _READ, _WRITE, _DISTURBED = range(1, 6)
+_TRACKS = {
+    _LOAD: "load",
+    _REQUEST: "generation",
+    _READ: "read (prefill)",
+    _WRITE: "write (decode)",
+    _DISTURBED: "disturbed",
+}
+_MOST_TRACKS = 10
+_READING, _WRITING = "prompt tokens read", "ITL (ms)"
+_ORDINARY, _SLOW = "thread_state_runnable", "terrible"
+"""Colours by the names that chrome://tracing knows; Perfetto has its own."""
 
 _UNNAMED = "decodescope"
 
@@ -64,6 +75,13 @@ def _origin(export: Export) -> int:
     return min(event.t for event in export.events)
 
 
+def _microseconds(ns: int) -> float:
+    """Return ns in µs, never less: Perfetto cuts off what is beyond a nanosecond, and drops a slice that would then
+    begin before the one before it ends."""
+    shown = ns / 1000
+    return shown if int(shown * 1000) == ns else math.nextafter(shown, math.inf)
+
+
 def _order(record: Record) -> tuple[bool, float, float]:
     """Names first, then by time, what encloses others before them."""
     return record["ph"] != "M", record["ts"], -record.get("dur", 0.0)
@@ -78,13 +96,13 @@ class _Timeline:
         self._events = export.events
         self._latest = self._origin = origin
         self._name = name
-        self._before_it = before
+        self._earlier_processes = before
         self._processes = [name or _UNNAMED]
         self._loaded_before = False
-        self._load_began: float | None = None
+        self._load_began: int | None = None
         self._subject: Subject | None = None
         self._rows: Iterator[Row] = iter(())
-        self._taken = self._read_began = self._before = 0.0
+        self._taken = self._read_began = self._before = 0
 
     @property
     def processes(self) -> int:
@@ -97,15 +115,15 @@ class _Timeline:
             yield from self._about(event, self._at(event.t))
         if self._subject is not None:
             yield from self._ended(self._at(self._latest), None)
-        for process, name in enumerate(self._processes, start=self._before_it + 1):
+        for process, name in enumerate(self._processes, start=self._earlier_processes + 1):
             yield from _names(process, name)
 
-    def _at(self, t: int) -> float:
+    def _at(self, t: int) -> int:
         # A file that somebody has edited may go back in time; a timeline must not.
         self._latest = max(self._latest, t)
-        return (self._latest - self._origin) / 1000
+        return self._latest - self._origin
 
-    def _about(self, event: Event, at: float) -> Iterator[Record]:
+    def _about(self, event: Event, at: int) -> Iterator[Record]:
         match event:
             case LoadProgress():
                 yield from self._load_progress(event, at)
@@ -122,10 +140,10 @@ class _Timeline:
             case PromptReady() if self._subject is not None:
                 self._read_began = at
                 yield self._slice("template and tokens", _REQUEST, self._taken, at, {})
-                yield self._counter("prompt tokens read", at, {"cached": event.cached, "computed": 0})
+                yield self._counter(_READING, _READ, at, {"cached": event.cached, "computed": 0})
             case PrefillProgress() if self._subject is not None:
                 computed = max(event.processed - event.cached, 0)
-                yield self._counter("prompt tokens read", at, {"cached": event.cached, "computed": computed})
+                yield self._counter(_READING, _READ, at, {"cached": event.cached, "computed": computed})
                 if event.processed >= event.total:
                     yield self._slice("prefill", _READ, self._read_began, at, {"tokens": event.total})
                     self._before = at
@@ -138,21 +156,22 @@ class _Timeline:
             case _:
                 pass  # of no generation that is exported, or of none at all
 
-    def _load_progress(self, event: LoadProgress, at: float) -> Iterator[Record]:
+    def _load_progress(self, event: LoadProgress, at: int) -> Iterator[Record]:
         if self._load_began is None:
             self._next_process()
             self._load_began = at
-        yield self._counter("model loaded", at, {"percent": event.fraction * 100})
+        yield self._counter("model loaded", _LOAD, at, {"percent": event.fraction * 100})
 
-    def _loaded(self, model: ModelReady, at: float) -> Iterator[Record]:
+    def _loaded(self, model: ModelReady, at: int) -> Iterator[Record]:
         if self._load_began is None:
             self._next_process()
         self._processes[-1] = self._name or visible(model.name) or _UNNAMED
-        began = at - (model.load_ns + model.warmup_ns) / 1000 if self._load_began is None else self._load_began
-        warmed = max(began, at - model.warmup_ns / 1000, 0.0)
+        began = at - model.load_ns - model.warmup_ns if self._load_began is None else self._load_began
+        warmed = max(began, at - model.warmup_ns, 0)
         arguments = {"file": visible(model.file), "quantization": visible(model.quantization), "bytes": model.bytes}
-        yield self._slice("load", _LOAD, max(began, 0.0), warmed, {**arguments, "load_ms": as_ms(model.load_ns)})
-        yield self._slice("warm-up", _LOAD, warmed, at, {"warmup_ms": as_ms(model.warmup_ns)})
+        yield self._slice("load", _LOAD, max(began, 0), warmed, {**arguments, "load_ms": as_ms(model.load_ns)})
+        if model.warmup_ns:
+            yield self._slice("warm-up", _LOAD, warmed, at, {"warmup_ms": as_ms(model.warmup_ns)})
         self._load_began = None
 
     def _next_process(self) -> None:
@@ -160,12 +179,12 @@ class _Timeline:
             self._processes.append(self._name or _UNNAMED)
         self._loaded_before = True
 
-    def _begin(self, taken: RequestTaken, at: float) -> None:
+    def _begin(self, taken: RequestTaken, at: int) -> None:
         self._subject = self._subjects.get(id(taken))
         self._rows = iter(()) if self._subject is None else iter(self._subject.rows())
         self._taken = self._read_began = self._before = at
 
-    def _token(self, row: Row, at: float) -> Iterator[Record]:
+    def _token(self, row: Row, at: int) -> Iterator[Record]:
         token, _, gap, cause = row
         text = visible(token.piece.decode("utf-8", "replace"))
         arguments: Record = {"token": token.index, "gap_ms": as_ms(gap), "sample_ms": as_ms(token.sample_ns)}
@@ -173,43 +192,55 @@ class _Timeline:
             arguments["id"] = token.id
         if gap is not None:
             arguments["decode_ms"] = as_ms(token.decode_ns)
+        colour = _ORDINARY
         if cause is not Cause.NONE and self._subject is not None:
+            colour = _SLOW
             arguments["cause"] = cause.name.lower()
             arguments["why"] = self._subject.run.explain(token.index - 1)
-            yield self._instant(f"slow: {arguments['cause']}", _WRITE, at, {"why": arguments["why"]})
-        yield self._slice(text or "token", _WRITE, self._before, at, arguments)
+            told = {"token": token.index, "why": arguments["why"]}
+            yield self._slice(arguments["cause"], _DISTURBED, self._before, at, told)
+        if gap is not None:
+            yield self._counter(_WRITING, _WRITE, self._before, {"ms": as_ms(gap)})
+        yield {**self._slice(text or "token", _WRITE, self._before, at, arguments), "cname": colour}
         self._before = at
 
-    def _ended(self, at: float, end: Finished | Failed | None) -> Iterator[Record]:
+    def _ended(self, at: int, end: Finished | Failed | None) -> Iterator[Record]:
         subject, self._subject = self._subject, None
         if subject is None:
             return
+        if subject.run.token_count > 1:
+            yield self._counter(_WRITING, _WRITE, at, {"ms": 0})
         told: Record = {figure.label: figure.text for figure in figures(subject)}
         told["verdict"] = verdict(subject.run)
         yield self._slice(f"generation {subject.number}", _REQUEST, self._taken, at, told)
         if isinstance(end, Failed):
             yield self._instant(visible(end.what), _REQUEST, at, {"reason": visible(end.reason)})
 
-    def _slice(self, name: str, track: int, began: float, ended: float, arguments: Record) -> Record:
-        # Rounded to ns, which µs with three decimals are: the end of one is the beginning of the next.
-        duration = round(ended - began, 3)
+    def _slice(self, name: str, track: int, began: int, ended: int, arguments: Record) -> Record:
+        duration = _microseconds(ended - began)
         return {**self._record("X", name, track, began), "cat": _TRACKS[track], "dur": duration, "args": arguments}
 
-    def _instant(self, name: str, track: int, at: float, arguments: Record) -> Record:
+    def _instant(self, name: str, track: int, at: int, arguments: Record) -> Record:
         return {**self._record("i", name, track, at), "cat": _TRACKS[track], "s": "t", "args": arguments}
 
-    def _counter(self, name: str, at: float, values: Record) -> Record:
-        return {**self._record("C", name, 0, at), "args": values}
+    def _counter(self, name: str, track: int, at: int, values: Record) -> Record:
+        return {**self._record("C", name, track, at), "args": values}
 
-    def _record(self, phase: str, name: str, track: int, at: float) -> Record:
-        return {"ph": phase, "name": name, "pid": self._before_it + len(self._processes), "tid": track, "ts": at}
+    def _record(self, phase: str, name: str, track: int, at: int) -> Record:
+        process = self._earlier_processes + len(self._processes)
+        return {"ph": phase, "name": name, "pid": process, "tid": _thread(process, track), "ts": _microseconds(at)}
+
+
+def _thread(process: int, track: int) -> int:
+    """Return a number that no other thread has, nor its process: Perfetto would take that one for the main thread."""
+    return process * _MOST_TRACKS + track
 
 
 def _names(process: int, name: str) -> Iterator[Record]:
     def named(what: str, track: int, arguments: Record) -> Record:
-        return {"ph": "M", "name": what, "pid": process, "tid": track, "ts": 0.0, "args": arguments}
+        return {"ph": "M", "name": what, "pid": process, "tid": _thread(process, track), "ts": 0.0, "args": arguments}
 
-    yield named("process_name", 0, {"name": name})
+    yield named("process_name", _LOAD, {"name": name})
     for track, said in _TRACKS.items():
         yield named("thread_name", track, {"name": said})
         yield named("thread_sort_index", track, {"sort_index": track})

@@ -1,5 +1,6 @@
 """Draws a session on the widgets of the scope, and no more than the terminal takes."""
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -166,9 +167,10 @@ class Face:
             self._watching.draw()
         self.failure.show(self._session.failure, failure_hint(self._session) if self._box is not None else "")
 
-    def at_once(self) -> None:
-        """Draw everything, however short a time ago it was drawn."""
-        self._newest_due = self._plot_due = 0.0
+    def at_once(self, *, plot: bool = True) -> None:
+        """Draw everything, however short a time ago it was drawn; ``plot``: the plot, too, though more follows."""
+        self._newest_due = 0.0
+        self._plot_due = 0.0 if plot else math.inf
         self.all()
 
     def keys(self, *, letters: bool) -> None:
