@@ -10,8 +10,7 @@ PY := .venv/bin/python
 # The shell reads ARGS as a command line; make must not expand what is in it.
 export DECODESCOPE_MAKE_ARGS := $(value ARGS)
 EXAMPLE := Why is the sky blue?
-# Half of the tests wait most of their time, and each may hold a model: one worker for each CPU, but no more than 8.
-WORKERS := -n logical --maxprocesses 8 --dist worksteal
+WORKERS := -n auto --dist worksteal
 
 help:
 	@printf '%s\n' \

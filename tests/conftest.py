@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+import psutil
 import pytest
 
 from decodescope.models.demo import demo_path
@@ -32,6 +33,13 @@ def _default_signals() -> None:
 
 
 _default_signals()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Three workers for two CPUs, since many tests wait most of their time; each may hold several models in memory."""
+    cpus = len(psutil.Process().cpu_affinity()) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(cpus + cpus // 2, 8)
 
 
 @pytest.fixture(scope="session")

@@ -90,7 +90,7 @@ def test_setting_up_says_nothing_on_stdout(checkout: Path) -> None:
 
 def test_the_suite_is_run_by_pytest(checkout: Path) -> None:
     # What is given comes last, so that it wins: ``-n 0`` runs all in one process.
-    workers = "<-n>\n<logical>\n<--maxprocesses>\n<8>\n<--dist>\n<worksteal>\n"
+    workers = "<-n>\n<auto>\n<--dist>\n<worksteal>\n"
     assert make(checkout, "test", "PYTEST_ARGS=-k x").stdout == f"<-m>\n<pytest>\n{workers}<-k>\n<x>\n"
 
 
