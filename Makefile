@@ -10,6 +10,7 @@ PY := .venv/bin/python
 # The shell reads ARGS as a command line; make must not expand what is in it.
 export DECODESCOPE_MAKE_ARGS := $(value ARGS)
 EXAMPLE := Why is the sky blue?
+WORKERS := -n auto --dist worksteal
 
 help:
 	@printf '%s\n' \
@@ -30,7 +31,7 @@ run:
 
 test:
 	@PYTHON='$(PYTHON)' sh .ci/environment test
-	@$(PY) -m pytest $(PYTEST_ARGS)
+	@$(PY) -m pytest $(WORKERS) $(PYTEST_ARGS)
 
 check:
 	@PYTHON='$(PYTHON)' sh .ci/environment test

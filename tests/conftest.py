@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+import psutil
 import pytest
 
 from decodescope.models.demo import demo_path
@@ -34,12 +35,30 @@ def _default_signals() -> None:
 _default_signals()
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Three workers for two CPUs, since many tests wait most of their time; each may hold several models in memory."""
+    cpus = len(psutil.Process().cpu_affinity()) if sys.platform == "linux" else os.cpu_count() or 1
+    return min(cpus + cpus // 2, 8)
+
+
+@pytest.fixture(scope="session")
+def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for compiled modules that all workers of this run share."""
+    own = tmp_path_factory.getbasetemp()
+    return (own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) / "bytecode"
+
+
 @pytest.fixture(autouse=True)
-def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory, bytecode: Path) -> None:
     """Keep the machine's home, caches, settings and terminal out of every test."""
     for name in list(os.environ):
         if name.startswith(_FOREIGN_PREFIXES) or name in _FOREIGN:
             monkeypatch.delenv(name)
+    if os.environ.get("PYTHONDONTWRITEBYTECODE"):
+        # The checkout stays clean, and hundreds of processes need not compile the same modules.
+        monkeypatch.delenv("PYTHONDONTWRITEBYTECODE")
+        monkeypatch.setenv("PYTHONPYCACHEPREFIX", str(bytecode))
     monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
     monkeypatch.setenv("LANG", "C.UTF-8")
     monkeypatch.setenv("TERM", "xterm-256color")

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from decodescope.backends.events import Event, Failed, Finished, ModelReady, PromptReady, Token
+from decodescope.backends.events import Event, Failed, Finished, ModelReady, PromptReady, RequestTaken, Token
 from decodescope.backends.host import EngineHost
 from decodescope.backends.requests import Message, Request, Sampling
 
@@ -42,9 +42,23 @@ class Engine:
         self.host.generate(request)
         return self.until(Finished, Failed)
 
+    def forget(self) -> None:
+        """End what is going on, and fill the cache with something that shares no beginning with any chat."""
+        request = Request(prompt="zzz", max_tokens=0, sampling=GREEDY)
+        self.host.cancel()
+        self.host.generate(request)
+        events = self.until(Finished)
+        while not (isinstance(events[-1], Finished) and any(_asks(event, request) for event in events)):
+            assert not self.host.closed, events[-1]
+            events += self.until(Finished)
+
     def ask(self, text: str, max_tokens: int = 8, **fields: Any) -> list[Event]:
         """Serve one greedy chat request."""
         return self.run(chat(text, max_tokens=max_tokens, **fields))
+
+
+def _asks(event: Event, request: Request) -> bool:
+    return isinstance(event, RequestTaken) and event.prompt == request.prompt
 
 
 def chat(*turns: str, max_tokens: int = 8, **fields: Any) -> Request:
@@ -68,3 +82,4 @@ def prompt_of(events: list[Event]) -> PromptReady:
 
 
 Open = Callable[..., Engine]
+Kept = Callable[[], Engine]

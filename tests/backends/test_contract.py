@@ -26,7 +26,7 @@ from decodescope.backends.events import (
 )
 from decodescope.backends.requests import Request, Sampling
 
-from .engines import Engine, Open, chat, prompt_of, text_of
+from .engines import Engine, Kept, Open, chat, prompt_of, text_of
 
 FACTS = {"involuntary": 1, "voluntary": 0, "minor_faults": 2, "major_faults": 0, "cpu_ms": 2.5, "wait_ms": 0.5}
 LIKELY = {"logprob": -0.25, "top": [[".", -0.25], [";", -1.5], [":", -3], ["x", -4], ["y", -5]], "entropy": 0.75}
@@ -40,11 +40,13 @@ OpenAny = Callable[..., Engine]
 
 
 @pytest.fixture(params=["scripted", pytest.param("llama", marks=pytest.mark.slow)])
-def open_any(request: pytest.FixtureRequest, open_script: Open, open_llama: Open) -> OpenAny:
+def open_any(request: pytest.FixtureRequest, open_script: Open, open_llama: Open, kept_llama: Kept) -> OpenAny:
     """Open an engine that answers QUESTION with a count from 1; loaded."""
 
     def open_engine(**settings: Any) -> Engine:
         if request.param == "llama":
+            if not settings:
+                return kept_llama()
             engine = open_llama(**settings)
         else:
             lines = [{"load_ms": 5}, *COUNTING, {"repeat": 100_000, "text": "x", "ms": 1, **LIKELY}, {"stop": "stop"}]
@@ -267,7 +269,7 @@ def test_the_engine_goes_when_its_parent_is_killed(demo_path: Path, tmp_path: Pa
         from decodescope.backends.launch import launch, resolve
         from decodescope.backends.events import PrefillProgress, Token
         from decodescope.backends.requests import EngineSettings, Request
-        backend = launch(resolve(sys.argv[1]), EngineSettings())
+        backend = launch(resolve(sys.argv[1]), EngineSettings(threads=1))
         backend.generate(Request(prompt="word " * 6000))
         kind = PrefillProgress if sys.argv[1] == "demo" else Token
         while not backend.closed and not any(isinstance(event, kind) for event in backend.receive(None)):
@@ -353,7 +355,7 @@ def test_closed_standard_streams_do_not_matter(tmp_path: Path) -> None:
         from decodescope.backends.launch import launch, resolve
         from decodescope.backends.events import Finished
         from decodescope.backends.requests import EngineSettings, Request
-        backend = launch(resolve(sys.argv[1]), EngineSettings())
+        backend = launch(resolve(sys.argv[1]), EngineSettings(threads=1))
         backend.generate(Request(prompt="x", max_tokens=3))
         events = []
         while not any(isinstance(event, Finished) for event in events) and not backend.closed:

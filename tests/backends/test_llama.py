@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from decodescope.backends.events import Failed, Finished, PrefillProgress, RequestTaken, Token
+from decodescope.backends.events import Event, Failed, Finished, PrefillProgress, RequestTaken, Token
 from decodescope.backends.requests import Message, Request, Sampling
+from decodescope.backends.threads import thread_choice
 
-from .engines import Engine, Open, chat, prompt_of, text_of
+from .engines import Engine, Kept, Open, chat, prompt_of, text_of
 
 pytestmark = pytest.mark.slow
 
@@ -20,10 +21,8 @@ LONG = " ".join(f"Line {number} of a long list." for number in range(600))
 
 
 @pytest.fixture
-def engine(open_llama: Open) -> Engine:
-    opened = open_llama(context=2048)
-    opened.load()
-    return opened
+def engine(kept_llama: Kept) -> Engine:
+    return kept_llama()
 
 
 def test_what_a_loaded_model_says_of_itself(open_llama: Open, demo_path: Path) -> None:
@@ -43,6 +42,11 @@ def test_what_a_loaded_model_says_of_itself(open_llama: Open, demo_path: Path) -
     assert ready.rollback
 
 
+def test_threads_are_by_default_the_cores_of_this_process(open_llama: Open) -> None:
+    ready = open_llama(threads=None, context=64).load()
+    assert ready.threads == ready.threads_batch == thread_choice().threads
+
+
 def test_the_model_knows_a_capital(engine: Engine) -> None:
     events = engine.run(Request(prompt="The capital of France is", max_tokens=4, sampling=Sampling(temp=0)))
     assert text_of(events).startswith(" Paris.")
@@ -54,7 +58,7 @@ def test_answers_equal_those_of_the_stock_api(engine: Engine, demo_path: Path) -
     program = textwrap.dedent("""
         import json, sys
         from llama_cpp import Llama
-        model = Llama(sys.argv[1], n_ctx=2048, n_threads=2, flash_attn=True, verbose=False)
+        model = Llama(sys.argv[1], n_ctx=2048, n_threads=1, flash_attn=True, verbose=False)
         answers = []
         for question in sys.argv[2:]:
             model.reset()
@@ -130,33 +134,35 @@ def test_an_edited_turn_keeps_what_is_before_it(engine: Engine) -> None:
     assert len(edited.tokens) // 2 < edited.cached < len(edited.tokens) - 1
 
 
-def make_cold(engine: Engine) -> None:
-    """Fill the cache with something that shares no beginning with any chat."""
-    engine.run(Request(prompt="zzz", max_tokens=0, sampling=Sampling(temp=0)))
+def computed(events: list[Event]) -> list[tuple[int, float]]:
+    """Tokens and their log-probabilities, whose last bits tell in which batches a prompt was computed."""
+    tokens = [event for event in events if isinstance(event, Token)]
+    return [(token.id, token.probability.logprob) for token in tokens if token.probability is not None]
 
 
 @pytest.mark.parametrize("sampling", [Sampling(temp=0), Sampling(seed=42)], ids=["greedy", "seeded"])
 def test_warm_turns_equal_cold_runs(open_llama: Open, sampling: Sampling) -> None:
     """Follow-ups, an edited turn and a cut conversation, whose numerics must not depend on what came before."""
-    warm, cold = open_llama(context=2048), open_llama(context=2048)
+    # The answer, written token by token, reaches beyond the first micro-batch of 64, which a follow-up reads at once.
+    warm, cold = (open_llama(context=256, micro_batch=64) for _ in range(2))
     warm.load()
     cold.load()
-    # With its micro-batches of 512 tokens, the long one has something that may be reused.
-    long = "Here is a text. " + "The river flows past the old mill and the quiet village. " * 50
-    for first in ("How do planes fly?", long):
-        answer = text_of(warm.run(chat(first, max_tokens=24, sampling=sampling)))
-        for turns in [
-            (first, answer, "Which one is in Africa, and why is it famous?"),
-            (first, answer, "Explain that again for a child."),
-            (first, answer[:-8], "Are you sure?"),
-            (first,),
-        ]:
-            events = warm.run(chat(*turns, max_tokens=24, sampling=sampling))
-            assert prompt_of(events).cached == (512 if first is long else 0)
-            make_cold(cold)
-            expected = cold.run(chat(*turns, max_tokens=24, sampling=sampling))
-            assert prompt_of(expected).cached == 0
-            assert text_of(events) == text_of(expected)
+    first = "The river flows past the old mill and the quiet village. Where does it go, and what does it carry?"
+    answer = text_of(warm.run(chat(first, max_tokens=16, sampling=sampling)))
+    for turns, reused in [
+        ((first, answer, "Which one is in Africa?"), 0),
+        ((first, answer, "Explain that again."), 64),
+        ((first, answer[:-8], "Are you sure?"), 64),
+        ((first,), 0),
+    ]:
+        request = chat(*turns, max_tokens=4, sampling=sampling, probabilities=True)
+        events = warm.run(request)
+        assert prompt_of(events).cached == reused
+        cold.forget()
+        expected = cold.run(request)
+        assert prompt_of(expected).cached == 0
+        assert len(computed(events)) == 4
+        assert computed(events) == computed(expected)
 
 
 def test_a_cancel_in_mid_prefill_stops_the_computation_and_leaves_a_clean_engine(open_llama: Open) -> None:
@@ -281,7 +287,8 @@ def test_llama_cpp_never_calls_what_python_has_collected(demo_path: Path) -> Non
         from decodescope.backends.llama.engine import LlamaEngine
         from decodescope.backends.requests import EngineSettings, Request
         from decodescope.backends.wire import OpenLlama
-        opening = OpenLlama(sys.argv[1].encode(), "demo", "Q4_1", 96_576_768, 8192, 23_040, EngineSettings(context=512))
+        settings = EngineSettings(context=512, threads=1)
+        opening = OpenLlama(sys.argv[1].encode(), "demo", "Q4_1", 96_576_768, 8192, 23_040, settings)
         engine, events, control = LlamaEngine(opening), [], Control()
         engine.load(events.append)
         for _ in range(3):
@@ -307,7 +314,8 @@ def test_probabilities_equal_those_of_an_independent_computation(demo_path: Path
         from decodescope.backends.requests import EngineSettings, Request, Sampling
         from decodescope.backends.wire import OpenLlama
 
-        opening = OpenLlama(sys.argv[1].encode(), "demo", "Q4_1", 96_576_768, 8192, 23_040, EngineSettings(context=512))
+        settings = EngineSettings(context=512, threads=1)
+        opening = OpenLlama(sys.argv[1].encode(), "demo", "Q4_1", 96_576_768, 8192, 23_040, settings)
         engine, control, expected, answers = LlamaEngine(opening), Control(), [], []
         read = ProbabilityReader.read
 

@@ -109,14 +109,14 @@ def test_scores_equal_those_of_an_independent_computation(open_llama: Open, tmp_
 
 def test_log_probabilities_equal_those_of_the_stock_api(open_llama: Open, demo_path: Path) -> None:
     """llama-cpp-python's own high-level API, which keeps the logits of every position."""
-    engine = loaded(open_llama(context=512, threads=2))
+    engine = loaded(open_llama(context=512))
     tokens = tokens_of(engine)
     program = textwrap.dedent("""
         import json, sys
         import numpy as np
         from llama_cpp import Llama
         tokens = json.loads(sys.argv[2])
-        model = Llama(sys.argv[1], n_ctx=512, n_threads=2, flash_attn=True, logits_all=True, verbose=False)
+        model = Llama(sys.argv[1], n_ctx=512, n_threads=1, flash_attn=True, logits_all=True, verbose=False)
         model.eval(tokens[:-1])
         logits = model.scores[: len(tokens) - 1].astype(np.float64)
         shifted = logits - logits.max(axis=1, keepdims=True)

@@ -145,9 +145,9 @@ def test_setting_the_clock_back_begins_anew(backend: ReplayBackend, clock: Repla
 
 
 def test_it_waits_for_its_events_in_real_time() -> None:
+    began = time.perf_counter_ns()
     clock = ReplayClock(speed=2)
     backend = ReplayBackend(recording(), clock)
-    began = time.perf_counter_ns()
     received: list[Event] = []
     while not backend.closed:
         assert readable(backend, DEADLINE_SECONDS)

@@ -290,7 +290,7 @@ def test_names_are_no_control_sequences(decodescope: RunCommand, script: ScriptW
 
 
 def test_types_of_the_demo_model(decodescope: RunCommand, tmp_path: Path) -> None:
-    arguments = ("compare", "Why is the sky blue?", "-m", "demo", "--quants", "Q4_1,Q4_0", "-n", "8", "--rounds", "1")
+    arguments = ("compare", "Why?", "-m", "demo", "--quants", "Q4_1,Q4_0", "-n", "8", "--rounds", "1", "-t", "1")
     env = {"XDG_CACHE_HOME": str(tmp_path)}
     done = decodescope(*arguments, "--json", env=env)
     assert done.returncode == 0, done.stderr

@@ -74,8 +74,8 @@ def used(monkeypatch: pytest.MonkeyPatch) -> list[GenerationOptions]:
 SOURCES = ("flag", "environment", "file")
 
 
-@pytest.mark.parametrize("given", [set(c) for n in range(4) for c in itertools.combinations(SOURCES, n)], ids=str)
-def test_the_nearest_source_wins(file: Path, monkeypatch: pytest.MonkeyPatch, given: set[str]) -> None:
+@pytest.mark.parametrize("given", [c for n in range(4) for c in itertools.combinations(SOURCES, n)], ids=str)
+def test_the_nearest_source_wins(file: Path, monkeypatch: pytest.MonkeyPatch, given: tuple[str, ...]) -> None:
     if "file" in given:
         file.write_text("ctx-size = 1111\n")
     if "environment" in given:

@@ -11,7 +11,7 @@ from decodescope.backends.events import Event, Finished, PrefillProgress, Token
 from ..conftest import RunCommand
 
 pytestmark = pytest.mark.slow
-QUESTION = ("Why is the sky blue?", "-m", "demo", "-n", "16", "--temp", "0", "-c", "1024")
+QUESTION = ("Why is the sky blue?", "-m", "demo", "-n", "16", "--temp", "0", "-c", "1024", "-t", "1")
 
 
 def test_all_formats_tell_the_same(decodescope: RunCommand) -> None:
@@ -40,7 +40,7 @@ def test_the_scope_without_a_terminal_answers_in_plain_text(decodescope: RunComm
 
 
 def test_a_seed_repeats_an_answer(decodescope: RunCommand) -> None:
-    arguments = ("run", "Tell me a story.", "-m", "demo", "-n", "12", "--temp", "1.5", "-c", "512")
+    arguments = ("run", "Tell me a story.", "-m", "demo", "-n", "12", "--temp", "1.5", "-c", "512", "-t", "1")
     first = decodescope(*arguments, "-s", "42").stdout
     assert first == decodescope(*arguments, "-s", "42").stdout
     assert first != decodescope(*arguments, "-s", "43").stdout

@@ -45,7 +45,7 @@ def test_from_making_to_cleaning(decodescope: RunCommand, cache: Path) -> None:
     found = json.loads(decodescope("models", "--json").stdout)
     assert [one["requantized_from"] for one in found] == [None, "Q4_1", "Q4_1"]
 
-    summary = json.loads(decodescope("run", "hi", "-n", "1", "--json", "-m", str(first)).stdout)
+    summary = json.loads(decodescope("run", "hi", "-n", "1", "-t", "1", "--json", "-m", str(first)).stdout)
     assert (summary["model"]["quantization"], summary["model"]["requantized_from"]) == ("Q4_0", "Q4_1")
 
     would = decodescope("models", "clean", "--dry-run").stdout.decode()

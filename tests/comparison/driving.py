@@ -35,7 +35,7 @@ def plan(
     ]
     return ComparisonPlan(
         lanes=tuple(lanes),
-        settings=EngineSettings(context=context, batch=micro_batch, micro_batch=micro_batch),
+        settings=EngineSettings(context=context, batch=micro_batch, micro_batch=micro_batch, threads=1),
         request=Request(messages=(Message("user", prompt),), sampling=Sampling(seed=7), max_tokens=tokens),
         rounds=rounds,
         together=together,

@@ -80,6 +80,7 @@ def test_the_file_of_settings_in_the_page_can_be_read(tmp_path: Path) -> None:
     file.write_text(shown, encoding="utf-8")
     read = read_config(str(file))
     assert len(read.arguments) == len(shown.splitlines())
-    with scope_command.make_context("decodescope", ["--config", str(file)]) as ctx:
+    # With the group's settings: a command keeps the names of its help option as it was first asked with.
+    with scope_command.make_context("decodescope", ["--config", str(file)], **cli.context_settings) as ctx:
         assert ctx.params["stop"] == ("###", "\n\n")
         assert ctx.params["gpu_layers"] == -1

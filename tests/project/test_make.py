@@ -89,7 +89,9 @@ def test_setting_up_says_nothing_on_stdout(checkout: Path) -> None:
 
 
 def test_the_suite_is_run_by_pytest(checkout: Path) -> None:
-    assert make(checkout, "test", "PYTEST_ARGS=-k x").stdout == "<-m>\n<pytest>\n<-k>\n<x>\n"
+    # What is given comes last, so that it wins: ``-n 0`` runs all in one process.
+    workers = "<-n>\n<auto>\n<--dist>\n<worksteal>\n"
+    assert make(checkout, "test", "PYTEST_ARGS=-k x").stdout == f"<-m>\n<pytest>\n{workers}<-k>\n<x>\n"
 
 
 def test_ci_runs_the_checks_and_the_suite(checkout: Path) -> None:

@@ -1,12 +1,16 @@
 """Rules that no linter here knows."""
 
 import ast
+import os
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from ..conftest import DEADLINE_SECONDS
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("models", "backends", "metrics", "traces", "comparison", "bench", "tui", "cli")
@@ -62,6 +66,29 @@ def test_a_module(path: Path) -> None:
         for name in names:
             assert name.split(".")[0] not in (*ROOMS, "decodescope"), f"import rooms relatively, not {name}"
     assert text.count("\n") <= 400, "a module of more than 400 lines is asking to be split"
+
+
+def test_every_picture_is_compared() -> None:
+    """The snapshot plugin itself tells of one that no test asks for only where a single process runs all tests."""
+    pictures = list((ROOT / "tests").rglob("__snapshots__/*/*"))
+    modules = {path: path.parents[2] / f"{path.parent.name}.py" for path in pictures}
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        *sorted({str(module) for module in modules.values()}),
+    ]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    asked = done.stdout.splitlines()
+    assert len(pictures) > 10
+    for path in pictures:
+        assert f"{modules[path].relative_to(ROOT)}::{path.stem}" in asked
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="only a checkout knows what belongs to the repository")

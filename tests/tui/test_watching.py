@@ -129,6 +129,7 @@ async def test_figures_wait_for_their_time_and_the_last_ones_are_shown() -> None
     async with scope(options=default_options()) as running:
         await asked(running)
         running.app._watching.pace.tempo = Tempo(frame=0.01, newest=3600, figures=3600)
+        running.screen._face.all()  # what is due next is by this tempo
         running.engine.play(*answer([b"one "] * 10))
         await running.until(lambda: running.session.phase is Phase.DECODE)
         drawn = running.line(Counters), running.line(NewestToken)
