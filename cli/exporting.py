@@ -10,7 +10,7 @@ import click
 
 from ..traces.errors import TraceError
 from .failure import failure_text
-from .inputs import said_wait_for_pipe
+from .reading import read_recording
 from .streams import Messages, print_data
 
 if TYPE_CHECKING:
@@ -40,11 +40,9 @@ def exported(path: Path, number: int | None, messages: Messages) -> "Export":
     Raises click.UsageError when it is of no use.
     """
     from ..traces.exports.subject import export_of
-    from ..traces.reader import read_trace
 
     try:
-        with said_wait_for_pipe("the recording", path, messages):
-            trace = read_trace(path)
+        trace = read_recording(path, messages)
         found = export_of(trace, number)
     except TraceError as error:
         raise click.UsageError(failure_text(error.what, error.reason, error.remedy)) from error

@@ -1,5 +1,7 @@
 """``decodescope export``: a recording as figures, table, timeline, page, picture or film."""
 
+import gc
+
 import click
 
 from ..streams import Messages
@@ -77,6 +79,7 @@ def export_command(
     check_theme(theme)
     messages = Messages()
     path = recording_path(recording)
+    gc.disable()  # a long recording makes many objects and no garbage
     export = exported(path, generation, messages)
     text = drawn(export, to, valid_text(path.name), size, theme, messages) if to.drawn else text_of(export, to)
     deliver(text, output, path, messages, overwrite=overwrite)
