@@ -29,7 +29,6 @@ def _lane(row: LaneResult) -> dict[str, Any]:
         "bytes": row.bytes,
         "load_ms": as_ms(row.load_ns),
         "unranked": row.unranked or None,
-        "failure": row.failure or None,
         "fallbacks": row.fallbacks or None,
         "rounds": row.rounds,
         "disturbed_rounds": row.disturbed_rounds,
