@@ -35,7 +35,8 @@ def written(form: Form, comparison: Comparison, results: Results, asked: Asked) 
         case Form.CSV:
             return valid_text(as_csv(results))
         case Form.MD:
-            return as_markdown(results, quality=_scored(results))
+            seed = comparison.plan.request.sampling.seed
+            return f"{as_markdown(results, quality=_scored(results))}\nSeed {seed}, the same for all lanes.\n"
         case Form.TABLE:
             return _table(results)
 

@@ -17,6 +17,7 @@ def as_json(results: Results) -> dict[str, Any]:
         "verdict": results.verdict,
         "notes": list(results.notes),
         "same_tokens": results.same_tokens,
+        "same_vocabulary": results.same_vocabulary,
         "lanes": [_lane(row) for row in results.rows],
     }
 

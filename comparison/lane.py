@@ -58,3 +58,11 @@ class Lane:
     scores_note: str = ""
     """Why there are no scores, or of what they are."""
     failed: Failed | None = None
+    own_vocabulary: bool | None = None
+    """Whether its vocabulary is not the reference's; ``None``: nobody needed to know, as long as both read the same
+    prompt tokens."""
+
+    @property
+    def prompt(self) -> tuple[int, ...] | None:
+        """The tokens of the prompt; ``None`` before it was tokenized."""
+        return next((one.run.prompt.tokens for one in self.rounds if one.run.prompt is not None), None)

@@ -143,8 +143,10 @@ def test_csv(decodescope: RunCommand, two: list[str]) -> None:
 
 def test_markdown(decodescope: RunCommand, script: ScriptWriter) -> None:
     path = script({"repeat": 3, "text": "x", "ms": 2}, name="a|b_<c>.jsonl")
-    done = decodescope("compare", "hi", *models(path, path), "--md", "--rounds", "1")
+    done = decodescope("compare", "hi", *models(path, path), "--md", "--rounds", "1", "-s", "77")
     assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(b"\n\nSeed 77, the same for all lanes.\n")
+    assert done.stderr.count(b"seed 77") == 2  # of each lane's round
     lines = done.stdout.decode().splitlines()
     heading, rule, first, _ = lines[:4]
     assert heading.startswith("| lane | ")
