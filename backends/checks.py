@@ -1,9 +1,8 @@
 """Combinations of engine settings that llama.cpp would correct silently or fail on."""
 
+from .limits import MOST_THREADS, MOST_WHOLE
 from .requests import EngineSettings
 
-_INT32 = 2**31 - 1
-_MOST_THREADS = 512  # GGML_MAX_N_THREADS, ggml.h
 _FLOAT_CACHES = ("f32", "f16", "bf16")
 
 
@@ -20,12 +19,12 @@ def check_settings(settings: EngineSettings) -> list[str]:
             " leave out -fa off, or use -ctv f16."
         )
     for name, value, least, most in (
-        ("The context (-c)", settings.context, 0, _INT32),
-        ("The batch (-b)", settings.batch, 1, _INT32),
-        ("The micro-batch (-ub)", settings.micro_batch, 1, _INT32),
-        ("The number of threads (-t)", settings.threads, 1, _MOST_THREADS),
-        ("The number of threads for batches (-tb)", settings.threads_batch, 1, _MOST_THREADS),
-        ("The number of GPU layers (-ngl)", settings.gpu_layers, -1, _INT32),
+        ("The context (-c)", settings.context, 0, MOST_WHOLE),
+        ("The batch (-b)", settings.batch, 1, MOST_WHOLE),
+        ("The micro-batch (-ub)", settings.micro_batch, 1, MOST_WHOLE),
+        ("The number of threads (-t)", settings.threads, 1, MOST_THREADS),
+        ("The number of threads for batches (-tb)", settings.threads_batch, 1, MOST_THREADS),
+        ("The number of GPU layers (-ngl)", settings.gpu_layers, -1, MOST_WHOLE),
     ):
         if value is not None and value < least:
             problems.append(f"{name} cannot be {value}; the least is {least}.")

@@ -18,9 +18,13 @@ class Limit(msgspec.Struct, frozen=True, kw_only=True):
     """What it does, for a help text."""
 
 
+MOST_WHOLE = 2**31 - 1
+"""Of whole numbers that llama.cpp holds in 32 bits."""
+MOST_THREADS = 512
+"""GGML_MAX_N_THREADS."""
 LIMITS = {
     "temp": Limit(least=0, whole=False, about="Temperature; 0: always the likeliest token."),
-    "top_k": Limit(least=0, about="Sample from the N likeliest tokens; 0: off."),
+    "top_k": Limit(least=0, most=MOST_WHOLE, about="Sample from the N likeliest tokens; 0: off."),
     "top_p": Limit(
         least=0,
         most=1,
@@ -30,11 +34,15 @@ LIMITS = {
     "min_p": Limit(least=0, most=1, whole=False, about="Leave out tokens below P times the likeliest one; 0: off."),
     "repeat_penalty": Limit(least=0, open=True, whole=False, about="Penalty for tokens seen lately; 1: off."),
     "repeat_last_n": Limit(
-        least=-1, most=2**31 - 1, about="How many tokens back the penalty looks; 0: off, -1: the whole context."
+        least=-1, most=MOST_WHOLE, about="How many tokens back the penalty looks; 0: off, -1: the whole context."
     ),
     "seed": Limit(least=-1, most=2**32 - 1, about="Seed of the sampler; -1: a new one, which is shown."),
-    "max_tokens": Limit(least=-1, about="Generate at most N tokens; -1: until the model stops."),
-    "context": Limit(least=0, about="Context in tokens; 0: the one that the model was trained for, capped by memory."),
+    "max_tokens": Limit(least=-1, most=MOST_WHOLE, about="Generate at most N tokens; -1: until the model stops."),
+    "context": Limit(
+        least=0,
+        most=MOST_WHOLE,
+        about="Context in tokens; 0: the one that the model was trained for, capped by memory.",
+    ),
 }
 """By the names of the fields in ``requests``; threads have their own rule in ``parse_threads``."""
 
@@ -65,6 +73,8 @@ def parse_threads(text: str) -> int | None:
         return None
     if number < 1:
         raise ValueError(f"{number} is no number of threads; leave it out for the cores this process may use.")
+    if number > MOST_THREADS:
+        raise ValueError(f"{number} is too large: the most is {MOST_THREADS}.")
     return number
 
 

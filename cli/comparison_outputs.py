@@ -41,7 +41,8 @@ def written(form: Form, comparison: Ended, results: Results, settings: dict[str,
         case Form.CSV:
             return valid_text(as_csv(results))
         case Form.MD:
-            return as_markdown(results, quality=_scored(results))
+            report, seed = as_markdown(results, quality=_scored(results)), comparison.plan.request.sampling.seed
+            return report if seed < 0 else f"{report}\nSeed {seed}, the same for all lanes.\n"
         case Form.TABLE:
             return _table(results)
 

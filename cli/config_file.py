@@ -1,6 +1,7 @@
 """The file of defaults: TOML, its keys the long names of the flags."""
 
 import codecs
+import json
 import os
 import re
 import sys
@@ -20,37 +21,49 @@ _LIMIT = 1024 * 1024
 _REMEDY = "Correct it there; decodescope config --example prints a file that works."
 
 Value = str | int | float | bool
-"""A setting as it is written in TOML; the flag's own type decides what it means."""
+"""A setting as it is written in TOML; the flag's own type decides what it means, and which words it takes."""
+_Number = int | float | str
+"""In quotes as well, as on the command line."""
+_Texts = str | tuple[str, ...]
+_EXPECTED: dict[Any, str] = {
+    str | None: "a text in quotes",
+    _Texts | None: "a text in quotes or a list of such",
+    _Number | None: "a number",
+    bool | None: "true or false",
+    Value | None: "a text in quotes",
+}
+_SHOWN = 60
+"""Most characters that are shown of a wrong value."""
 
 
 class Defaults(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename="kebab"):
     """The settings that a file can hold, under the flags' long names; ``None``: not in the file."""
 
-    model: Value | None = None
-    system_prompt: Value | None = None
-    raw: Value | None = None
-    n_predict: Value | None = None
-    stop: Value | tuple[Value, ...] | None = None
-    ctx_size: Value | None = None
-    batch_size: Value | None = None
-    ubatch_size: Value | None = None
-    threads: Value | None = None
-    threads_batch: Value | None = None
-    n_gpu_layers: Value | None = None
+    model: str | None = None
+    system_prompt: str | None = None
+    raw: bool | None = None
+    n_predict: _Number | None = None
+    stop: _Texts | None = None
+    ctx_size: _Number | None = None
+    batch_size: _Number | None = None
+    ubatch_size: _Number | None = None
+    threads: _Number | None = None
+    threads_batch: _Number | None = None
+    n_gpu_layers: _Number | None = None
     flash_attn: Value | None = None
     cache_type_k: Value | None = None
     cache_type_v: Value | None = None
-    seed: Value | None = None
-    temp: Value | None = None
-    top_k: Value | None = None
-    top_p: Value | None = None
-    min_p: Value | None = None
-    repeat_penalty: Value | None = None
-    repeat_last_n: Value | None = None
-    ignore_eos: Value | None = None
-    theme: Value | None = None
-    fps: Value | None = None
-    low_bandwidth: Value | None = None
+    seed: _Number | None = None
+    temp: _Number | None = None
+    top_k: _Number | None = None
+    top_p: _Number | None = None
+    min_p: _Number | None = None
+    repeat_penalty: _Number | None = None
+    repeat_last_n: _Number | None = None
+    ignore_eos: bool | None = None
+    theme: str | None = None
+    fps: _Number | None = None
+    low_bandwidth: bool | None = None
 
 
 KEYS: tuple[str, ...] = Defaults.__struct_encode_fields__
@@ -150,8 +163,15 @@ def _checked(file: ConfigFile, name: str, value: Any, kind: Any) -> Any:
     try:
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
-        expected = "a text or a list of texts" if name == "stop" else "a text, a number, true or false"
-        raise ConfigError(f"Invalid value for {file.place(name)}: {expected} is expected. {_REMEDY}") from error
+        raise ConfigError(
+            f"Invalid value for {file.place(name)}: {_written(value)} is not {_EXPECTED[kind]}. {_REMEDY}"
+        ) from error
+
+
+def _written(value: Any) -> str:
+    """Return a value nearly as it stands in the file, cut where it is long."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def _suggestion(name: str) -> str:

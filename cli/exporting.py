@@ -11,8 +11,8 @@ import click
 
 from ..traces.errors import TraceError
 from .failure import failure_text
-from .inputs import said_wait_for_pipe
 from .moving_line import MovingLine
+from .reading import read_recording
 from .streams import Messages, print_data
 
 if TYPE_CHECKING:
@@ -38,16 +38,13 @@ class Form(Enum):
         return self in (Form.SVG, Form.CAST)
 
 
-def read_recording(path: Path, messages: Messages) -> "Trace":
+def recorded(path: Path, messages: Messages) -> "Trace":
     """Return what is to be exported; what is wrong with the file is said.
 
     Raises click.UsageError when it is of no use.
     """
-    from ..traces.reader import read_trace
-
     try:
-        with said_wait_for_pipe("the recording", path, messages), _said(messages, "reading the recording"):
-            trace = read_trace(path)
+        trace = read_recording(path, messages)
     except TraceError as error:
         raise _refused(error) from error
     for note in trace.notes:

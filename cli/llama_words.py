@@ -17,33 +17,40 @@ def flash_attention(value: str) -> str:
 
 
 def threads(value: str) -> str:
-    """Return -1, llama.cpp's own choice, for all numbers below 1."""
+    """Return -1, llama.cpp's own choice, for all whole numbers below 1."""
     return _lowest(value, least=1, instead="-1")
 
 
 def unlimited(value: str) -> str:
-    """Return -1, all there is, for all negative numbers."""
+    """Return -1, all there is, for all negative whole numbers."""
     return _lowest(value, least=-1, instead="-1")
 
 
 def not_negative(value: str) -> str:
     """Return 0 for all negative numbers."""
+    number = _number(value, float)
+    return "0" if number is not None and number < 0 else value
+
+
+def whole_not_negative(value: str) -> str:
+    """Return 0 for all negative whole numbers."""
     return _lowest(value, least=0, instead="0")
 
 
 def probability(value: str) -> str:
     """Return 1, which is off, for all numbers above it."""
-    number = _number(value)
+    number = _number(value, float)
     return "1" if number is not None and number > 1 else value
 
 
 def _lowest(value: str, least: int, instead: str) -> str:
-    number = _number(value)
+    number = _number(value, int)
     return instead if number is not None and number < least else value
 
 
-def _number(value: str) -> float | None:
+def _number(value: str, kind: type[int] | type[float]) -> float | None:
+    """Return the number; ``None`` for anything else, which the flag then refuses in its own words."""
     try:
-        return float(value)
+        return kind(value)
     except ValueError:
         return None

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from ..backends.checks import check_settings, check_system
-from ..backends.limits import LIMITS, parse, parse_threads
+from ..backends.limits import LIMITS, MOST_WHOLE, parse, parse_threads
 from ..backends.requests import CacheType, EngineSettings, FlashAttention, Message, Request, Sampling
 from ..traces.settings import described
 from . import llama_words
@@ -73,6 +73,17 @@ class FiniteRange(click.FloatRange):
         return number
 
 
+class WholeRange(click.IntRange):
+    """A whole number within a range, refused in words that say which numbers are taken."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See ``click.IntRange``."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is not a whole number from {self.min} to {self.max}.", param, ctx)
+
+
 class _Limited(click.FloatRange):
     """A number within the limits of a setting, refused in the words that all share."""
 
@@ -97,8 +108,8 @@ def _threads(value: str) -> int | None:
 
 def _gpu_layers(value: str) -> int:
     number = -1 if value in ("all", "auto") else _whole_number(value)
-    if number < -1:
-        raise click.BadParameter(f"{number} is no number of layers.")
+    if not -1 <= number <= MOST_WHOLE:
+        raise click.BadParameter(f"{number} is no number of layers; -1 or all: as many as fit.")
     return number
 
 
@@ -188,7 +199,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-b",
         "--batch-size",
         "batch",
-        type=click.IntRange(min=1),
+        type=WholeRange(1, MOST_WHOLE),
         default=_SETTINGS.batch,
         metavar="N",
         envvar="LLAMA_ARG_BATCH",
@@ -198,7 +209,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-ub",
         "--ubatch-size",
         "micro_batch",
-        type=click.IntRange(min=1),
+        type=WholeRange(1, MOST_WHOLE),
         default=_SETTINGS.micro_batch,
         metavar="N",
         envvar="LLAMA_ARG_UBATCH",
@@ -290,7 +301,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         default=_SAMPLING.top_k,
         metavar="N",
         envvar="LLAMA_ARG_TOP_K",
-        from_variable=llama_words.not_negative,
+        from_variable=llama_words.whole_not_negative,
         help=LIMITS["top_k"].about,
     ),
     setting(

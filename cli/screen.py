@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from .settings import setting
+from .options import WholeRange
+from .settings import refused, setting
 from .streams import is_terminal
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -15,7 +16,7 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _theme = setting("--theme", metavar="NAME", help="Colours of the screen: one of Textual's themes.")
 _fps = setting(
     "--fps",
-    type=click.IntRange(1, 30),
+    type=WholeRange(1, 30),
     metavar="N",
     help="Draw new text N times a second at most, 1 to 30; default: about 9.",
 )
@@ -46,10 +47,14 @@ def obstacle() -> str | None:
 
 
 def check_theme(theme: str | None) -> None:
-    """Raise click.BadParameter for a theme that there is not."""
+    """Raise click.BadParameter for a theme that there is not; of the command that runs.
+
+    Not a type of the flag: only a command that may have a screen loads Textual.
+    """
     if theme is None:
         return
     from textual.theme import BUILTIN_THEMES
 
     if theme not in BUILTIN_THEMES:
-        raise click.BadParameter(f"there is no theme {theme!r}. Themes: {', '.join(BUILTIN_THEMES)}.")
+        ctx = click.get_current_context()
+        raise refused(ctx, "theme", f"there is no theme {theme!r}. Themes: {', '.join(BUILTIN_THEMES)}.")

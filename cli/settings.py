@@ -16,6 +16,8 @@ from .config_file import KEYS, OTHER_NAMES, VARIABLE, ConfigError, ConfigFile, c
 _FILE = "decodescope.config"
 _PROBLEMS = "decodescope.problems"
 _REMEDY = "decodescope config shows every setting and where it comes from."
+_ELSEWHERE = (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
+"""Not on the command line."""
 
 
 class Setting(click.Option):
@@ -52,11 +54,10 @@ class Setting(click.Option):
             return super().type_cast_value(ctx, value)
         except click.BadParameter as error:
             problems = ctx.meta.get(_PROBLEMS)
-            if self.source(ctx) not in (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP):
+            if self.source(ctx) not in _ELSEWHERE:
                 raise
             if problems is None:
-                message = f"{error.message} Correct it there; {_REMEDY}"
-                raise click.BadParameter(message, ctx, self) from error
+                raise refused(ctx, self.name, error.message) from error
             problems[self.key] = error.message
             return None
 
@@ -69,6 +70,14 @@ class Setting(click.Option):
         if source is ParameterSource.DEFAULT_MAP and file is not None:
             return file.place(self.key)
         return " / ".join(f"'{name}'" for name in self.opts)
+
+
+def refused(ctx: click.Context, name: str | None, why: str) -> click.BadParameter:
+    """Return the error for the value of the parameter ``name``, which says where it was set and what to do there."""
+    parameter = next(one for one in ctx.command.params if one.name == name)
+    if isinstance(parameter, Setting) and parameter.source(ctx) in _ELSEWHERE:
+        why = f"{why} Correct it there; {_REMEDY}"
+    return click.BadParameter(why, ctx, parameter)
 
 
 setting = partial(click.option, cls=Setting)
@@ -142,6 +151,6 @@ def set_elsewhere(ctx: click.Context) -> str:
     keys = [
         f"{one.key} ({one.envvar if one.source(ctx) is ParameterSource.ENVIRONMENT else 'file'})"
         for one in settings_of(ctx.command)
-        if one.source(ctx) in (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
+        if one.source(ctx) in _ELSEWHERE
     ]
     return f"Not set on the command line: {', '.join(keys)}. {_REMEDY}" if keys else ""

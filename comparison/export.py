@@ -17,6 +17,7 @@ def as_json(results: Results) -> dict[str, Any]:
         "verdict": results.verdict,
         "notes": list(results.notes),
         "same_tokens": results.same_tokens,
+        "same_vocabulary": results.same_vocabulary,
         "lanes": [_lane(row) for row in results.rows],
     }
 
@@ -29,7 +30,6 @@ def _lane(row: LaneResult) -> dict[str, Any]:
         "bytes": row.bytes,
         "load_ms": as_ms(row.load_ns),
         "unranked": row.unranked or None,
-        "failure": row.failure or None,
         "fallbacks": row.fallbacks or None,
         "rounds": row.rounds,
         "disturbed_rounds": row.disturbed_rounds,

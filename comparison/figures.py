@@ -121,6 +121,8 @@ class Results:
     """In the order of the lanes."""
     same_tokens: bool
     """Whether all lanes read the same prompt tokens."""
+    same_vocabulary: bool
+    """Whether a token is the same for all lanes, so that tokens per second can be compared."""
     winner: int | None
     """Number of the lane that writes faster than every other ranked one, each difference shown."""
     verdict: str

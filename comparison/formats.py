@@ -22,8 +22,12 @@ def as_markdown(results: Results, *, quality: bool = True) -> str:
 
 
 def as_csv(results: Results) -> str:
-    """Return a line a lane under the names of ``as_json``, nested ones joined by ``_``; single rounds are left out."""
-    rows = [_flat({name: value for name, value in lane.items() if name != "all_rounds"}) for lane in _lanes(results)]
+    """Return a line a lane under the names of ``as_json``, nested ones joined by ``_``; single rounds are left out, and
+    at its end it says why the lane failed."""
+    rows = [
+        _flat({name: value for name, value in lane.items() if name != "all_rounds"} | {"failure": row.failure or None})
+        for lane, row in zip(_lanes(results), results.rows, strict=True)
+    ]
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(rows[0])

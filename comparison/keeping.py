@@ -19,7 +19,7 @@ from ..traces.lanes import (
 )
 from .lane import Lane
 from .plan import ComparisonPlan
-from .results import divergence, prompt_tokens
+from .results import divergence
 from .rounds import characters
 from .runner import Comparison
 from .stage import ENDED
@@ -99,9 +99,7 @@ class KeptComparison(Comparison):
             number = next(one.number for one in reversed(lane.rounds) if one.run.taken is event)
         if self._speaks == lane.number and number == before.round:
             return []
-        return [
-            self._stand(LaneStands(t=event.t, lane=lane.number, round=number, phase=before.phase, note=before.note))
-        ]
+        return [self._stand(msgspec.structs.replace(before, t=event.t, round=number))]
 
     def _stand(self, line: LaneStands) -> LaneStands:
         self._stands[line.lane] = line
@@ -128,8 +126,9 @@ class KeptComparison(Comparison):
                 round=0 if before is None else before.round,
                 phase=lane.phase.name.lower(),  # type: ignore[arg-type]
                 note=lane.scores_note,
+                own_vocabulary=lane.own_vocabulary,
             )
-            if before is None or (line.phase, line.note) != (before.phase, before.note):
+            if before is None or _standing(line) != _standing(before):
                 records.append(self._stand(line))
         stage = StageReached(
             t=now,
@@ -145,7 +144,7 @@ class KeptComparison(Comparison):
 
     def _told_answers(self) -> list[Record]:
         """Return what figures need to know of texts, of which the keeper takes none."""
-        prompts = [prompt_tokens(lane) for lane in self.lanes]
+        prompts = [lane.prompt for lane in self.lanes]
         told: list[Record] = []
         for lane in self.lanes:
             if not lane.rounds:
@@ -165,6 +164,10 @@ class KeptComparison(Comparison):
                 self._answers[lane.number] = line
                 told.append(line)
         return told
+
+
+def _standing(line: LaneStands) -> object:
+    return line.phase, line.note, line.own_vocabulary
 
 
 def _but_time(line: StageReached | AnswerTold) -> object:

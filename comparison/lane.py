@@ -74,3 +74,16 @@ class Lane:
     failed: Failed | None = None
     without_text: TextFacts | None = None
     """``None``: the text is there."""
+    own_vocabulary: bool | None = None
+    """Whether its vocabulary is not the reference's; ``None``: nobody needed to know, as long as both read the same
+    prompt tokens."""
+
+    @property
+    def prompt(self) -> tuple[int, ...] | None:
+        """The tokens of the prompt; ``None`` before it was tokenized."""
+        return next((one.run.prompt.tokens for one in self.rounds if one.run.prompt is not None), None)
+
+    @property
+    def prompt_key(self) -> tuple[int, ...] | int | None:
+        """What tells the prompts of lanes apart; ``None`` before it was tokenized."""
+        return self.prompt if self.without_text is None else self.without_text.like

@@ -29,7 +29,10 @@ def results(lanes: Sequence[Lane], *, together: bool) -> Results:
     """
     rounds = [round_figures(lane) for lane in lanes]
     taking_part = [lane for lane in lanes if lane.failed is None]
-    same_tokens = len({_prompt(lane) for lane in taking_part} - {None}) < 2
+    same_tokens = len({lane.prompt_key for lane in taking_part} - {None}) < 2
+    same_vocabulary = same_tokens or not any(
+        lane.own_vocabulary is not False for lane in taking_part if _reads_another(lane, lanes[0])
+    )
     rates = {
         name: [_rates(of_lane, figure) for of_lane in rounds]
         for name, figure in (
@@ -39,7 +42,7 @@ def results(lanes: Sequence[Lane], *, together: bool) -> Results:
         )
     }
 
-    deciding = rates["decode" if same_tokens else "characters"]
+    deciding = rates["decode" if same_vocabulary else "characters"]
     unranked = [_unranked(*of_lane) for of_lane in zip(lanes, rounds, deciding, strict=True)]
 
     def to_reference(name: str, number: int) -> Ratio | None:
@@ -55,9 +58,10 @@ def results(lanes: Sequence[Lane], *, together: bool) -> Results:
     return Results(
         rows=rows,
         same_tokens=same_tokens,
+        same_vocabulary=same_vocabulary,
         winner=None if found is None or not found.shown else found.leader,
-        verdict=verdict(rows, found, same_tokens=same_tokens),
-        notes=notes(lanes, rows, together=together, same_tokens=same_tokens),
+        verdict=verdict(rows, found, same_vocabulary=same_vocabulary),
+        notes=notes(lanes, rows, together=together, same_tokens=same_tokens, same_vocabulary=same_vocabulary),
     )
 
 
@@ -133,14 +137,9 @@ def _unranked(lane: Lane, rounds: Sequence[RoundFigures], deciding: RoundRates) 
     return why or ("" if deciding else "too short")
 
 
-def prompt_tokens(lane: Lane) -> tuple[int, ...] | None:
-    """Return what the lane has read; ``None`` where it has read nothing."""
-    return next((one.run.prompt.tokens for one in lane.rounds if one.run.prompt is not None), None)
-
-
-def _prompt(lane: Lane) -> tuple[int, ...] | int | None:
-    """Return what tells the prompts of lanes apart."""
-    return prompt_tokens(lane) if lane.without_text is None else lane.without_text.like
+def _reads_another(lane: Lane, reference: Lane) -> bool:
+    """Whether a lane reads other prompt tokens than the reference, or nothing is known of the reference's."""
+    return lane is not reference and lane.prompt_key is not None and lane.prompt_key != reference.prompt_key
 
 
 def divergence(lane: Lane, reference: Lane) -> tuple[int | None, int]:
@@ -151,7 +150,7 @@ def divergence(lane: Lane, reference: Lane) -> tuple[int | None, int]:
     """
     if lane.without_text is not None:
         return lane.without_text.differs_at, lane.without_text.compared
-    if lane is reference or not lane.rounds or not reference.rounds or _prompt(lane) != _prompt(reference):
+    if lane is reference or not lane.rounds or not reference.rounds or lane.prompt_key != reference.prompt_key:
         return None, 0
     one, other = lane.rounds[0].run, reference.rounds[0].run
     common = min(one.token_count, other.token_count)

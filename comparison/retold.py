@@ -37,7 +37,7 @@ class RetoldComparison:
         """Raises ValueError for a recording of no comparison."""
         if trace.comparison is None:
             raise ValueError("nothing is compared in this recording")
-        self.plan = recorded_plan(trace.comparison)
+        self.plan = recorded_plan(trace.comparison, trace.records)
         self.lanes = tuple(Lane(number, lane) for number, lane in enumerate(self.plan.lanes))
         if trace.header is not None and not trace.header.text:
             for lane in self.lanes:
@@ -114,6 +114,7 @@ class _Teller:
         self._round = line.round
         self._lane.phase = LanePhase[line.phase.upper()]
         self._lane.scores_note = line.note
+        self._lane.own_vocabulary = line.own_vocabulary
 
     def take(self, event: Event) -> None:
         lane, self._last = self._lane, event

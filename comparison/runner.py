@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from ..backends.events import Event, Failed, Finished, ModelReady, Quantized, Scored, Tokenized
+from ..backends.events import Event, Failed, Finished, ModelReady, PromptReady, Quantized, Scored, Tokenized
 from ..backends.free_memory import available_bytes
 from ..backends.launch import Source
 from ..backends.launch import launch as launch_engine
@@ -26,6 +26,7 @@ from .seating import Seating, seat
 from .seats import Launch, Seats, failed
 from .stage import ENDED, Stage
 from .verdict import cancelled_in
+from .vocabularies import compare_vocabularies
 
 __all__ = ["Comparison", "Stage"]
 
@@ -253,7 +254,9 @@ class Comparison:
         self._events.append((number, event))
         take_in(lane, event, self.round, running=number in self._running)
         scoring = self._scorers is not None and self._scorers.asked == number
-        if isinstance(event, Quantized):
+        if isinstance(event, PromptReady):
+            compare_vocabularies(self.lanes, self._sources)
+        elif isinstance(event, Quantized):
             self._take_made(lane, event)
         elif isinstance(event, ModelReady):
             lane.phase = LanePhase.WAITING

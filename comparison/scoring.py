@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from ..backends.contract import Backend
 from ..backends.events import Failed, Finished, Scored, Tokenized
 from ..backends.launch import Source
-from ..models.errors import ModelError
 from ..models.facts import ModelFile
-from ..models.vocabulary import vocabulary_difference
 from .exchange import ExchangeFile
 from .lane import Lane, LanePhase
 from .stretching import CommonText, Job, OpenExchange, Stretches
+from .vocabularies import difference
 
 
 class Scorers:
@@ -118,18 +117,11 @@ def scorable(lanes: Sequence[Lane], sources: Sequence[Source | None]) -> list[La
             continue
         if not isinstance(own, ModelFile):
             lane.scores_note = "not scored: a script has no model"
-        elif difference := _difference(source, own):
-            lane.scores_note = f"not scored: {difference}"
+        elif words := difference(source, own):
+            lane.scores_note = f"not scored: {words}"
         else:
             found.append(lane)
     return found
-
-
-def _difference(reference: ModelFile, other: ModelFile) -> str:
-    try:
-        return vocabulary_difference(reference, other)
-    except ModelError as error:
-        return str(error)
 
 
 def common_text(reference: Lane) -> CommonText | None:

@@ -41,7 +41,7 @@ def columns(results: Results, *, wide: bool = False, quality: bool = True) -> tu
     ``quality``: whether texts are scored at all.
     """
     shown = ["label", "bytes", "load", "ttft", "prefill", "tpot_p50", "tpot_p95", "decode", "ratio"]
-    if not results.same_tokens:
+    if not results.same_vocabulary:
         shown += ["characters", "characters_ratio"]
     if quality:
         shown += ["kld", *(["kld_99"] if wide else []), "same_top", *(["perplexity"] if wide else [])]

@@ -10,16 +10,16 @@ from .lane import Lane
 from .ratios import LEAST_RATIO, Standing, is_faster
 
 
-def verdict(rows: Sequence[LaneResult], standing: Standing | None, *, same_tokens: bool) -> str:
+def verdict(rows: Sequence[LaneResult], standing: Standing | None, *, same_vocabulary: bool) -> str:
     """Return who is faster and by how much, in one sentence with its figures.
 
-    ``standing``: of the ranked lanes, in characters where ``same_tokens`` is false; ``None`` below two of them.
+    ``standing``: of the ranked lanes, in characters where ``same_vocabulary`` is false; ``None`` below two of them.
     """
     names = {row.number: visible(row.label) for row in rows}
     ranked = [row for row in rows if not row.unranked]
     if standing is None:
         return _below_two(rows, ranked, names)
-    measure = "as fast as" if same_tokens else "as many characters per second as"
+    measure = "as fast as" if same_vocabulary else "as many characters per second as"
     leader, (closest, found) = names[standing.leader], standing.ahead_of[0]
     if found is None:
         return f"{leader} and {names[closest]} have no round in common, so that they cannot be compared."
@@ -104,7 +104,9 @@ def _listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def notes(lanes: Sequence[Lane], rows: Sequence[LaneResult], *, together: bool, same_tokens: bool) -> tuple[str, ...]:
+def notes(
+    lanes: Sequence[Lane], rows: Sequence[LaneResult], *, together: bool, same_tokens: bool, same_vocabulary: bool
+) -> tuple[str, ...]:
     """Return what has to be known with the figures, the gravest first; names are safe to draw."""
     said: list[str] = []
     said += [_failure(row) for row in rows if row.failure]
@@ -112,10 +114,15 @@ def notes(lanes: Sequence[Lane], rows: Sequence[LaneResult], *, together: bool, 
         said.append(f"The reference, {visible(lanes[0].plan.label)}, failed: there are no ratios to it.")
     if together and len(lanes) > 1:
         said.append("All lanes ran at once and disturbed each other: the figures are not those of a lane alone.")
-    if not same_tokens:
+    if not same_vocabulary:
         said.append(
-            "The lanes do not read the same prompt tokens (another tokenizer or chat template): tokens are not alike,"
-            " so characters per second decide."
+            "The lanes do not read the same prompt tokens, and their vocabularies differ: tokens are not alike, so"
+            " characters per second decide."
+        )
+    elif not same_tokens:
+        said.append(
+            "The lanes do not read the same prompt tokens, although their vocabularies are the same (another chat"
+            " template or tokenizer): their answers begin from different prompts."
         )
     said += [line for row in rows for line in _of_rounds(row)]
     said += _settings(lanes)

@@ -64,6 +64,8 @@ class LaneStands(OfLanes, frozen=True, kw_only=True, tag="lane"):
     phase: Phase
     note: str = ""
     """What has to be known of its scores, or why there are none."""
+    own_vocabulary: bool | None = None
+    """Whether its tokens are not those of the reference; ``None``: nobody needed to know, or not yet."""
 
 
 class ScoringBegun(OfLanes, frozen=True, kw_only=True, tag="scoring"):

@@ -1,8 +1,10 @@
 """Reading a recording: whatever is whole in a file is given back, and what is not is named."""
 
 import gc
+import os
 import re
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, get_args
@@ -19,6 +21,10 @@ from .notes import Notes
 
 MOST_EVENTS = 2_000_000
 """So that no file can take all of the memory."""
+MOST_FOREIGN = 100_000
+"""Of lines that are no events, beyond as many as there are events: each takes longer than an event."""
+_MOST_LINES = 2 * MOST_EVENTS
+"""Empty ones are counted."""
 _MOST_BYTES = 4 << 30
 _LONGEST_LINE = 64 << 20
 _BEGINNING = b'{"event":"trace",'
@@ -71,11 +77,19 @@ class _Format(msgspec.Struct, tag_field="event", tag="trace"):
     decodescope: str = ""
 
 
-def read_trace(path: Path) -> Trace:
-    """Read a file in any of its forms, whatever its name. Raises TraceError when there is nothing in it to be shown."""
+def read_trace(path: Path, on_progress: Callable[[float], None] | None = None) -> Trace:
+    """Read a file in any of its forms, whatever its name. Raises TraceError when there is nothing in it to be shown.
+
+    ``on_progress`` is called now and then with the share that has been read, 0 to 1; not for a pipe.
+    """
     try:
         with path.open("rb", buffering=0) as file, _no_collection():
-            return _Reading(path.name).read(file)
+            found = os.fstat(file.fileno())
+            size = found.st_size if stat.S_ISREG(found.st_mode) else 0
+            reading = _Reading(path.name)
+            if on_progress is not None and size:
+                reading.after_block = lambda: on_progress(min(1.0, file.tell() / size))
+            return reading.read(file)
     except OSError as error:
         raise TraceError(f"{path} cannot be read.", error.strerror or str(error), "Check the path.") from error
 
@@ -94,12 +108,14 @@ def _no_collection() -> Iterator[None]:
 
 class _Reading:
     def __init__(self, name: str) -> None:
+        self.after_block: Callable[[], None] = lambda: None
         self._name = name
         self._notes = Notes()
         self._decoder = msgspec.json.Decoder(Record)
         self._kept = Kept(self._notes)
         self._line = 0
         """Number of the last line that was taken, from 1."""
+        self._foreign_lines = 0
 
     def read(self, file: BinaryIO) -> Trace:
         unpacked = Unpacked(file)
@@ -131,11 +147,20 @@ class _Reading:
             rest = tail if newline else rest + tail
             if len(rest) > _LONGEST_LINE and not self._line:
                 raise self._foreign_file()
-            if len(rest) > _LONGEST_LINE or total > _MOST_BYTES or len(self._kept.records) >= MOST_EVENTS:
+            if self._foreign_lines > MOST_FOREIGN + len(self._kept.records):
+                self._notes.say("Most lines are nothing that this version knows; the rest of the file was not read.")
+                return
+            if (
+                len(rest) > _LONGEST_LINE
+                or total > _MOST_BYTES
+                or self._line > _MOST_LINES
+                or len(self._kept.records) >= MOST_EVENTS
+            ):
                 self._notes.say("The file goes on for longer than a recording may; the rest of it was not read.")
                 return
             if self._kept.over:
                 return
+            self.after_block()
         if rest:
             yield rest
 
@@ -224,6 +249,7 @@ class _Reading:
 
     def _foreign(self, number: int, line: bytes, error: Exception) -> None:
         """Note a line that is no event that this version knows."""
+        self._foreign_lines += 1
         if _may_tell_of_a_lane(line):
             self._kept.lose_track()
         try:

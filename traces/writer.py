@@ -1,12 +1,14 @@
 """Writing a recording while it happens: whatever ends this process, what was received before is in the file."""
 
 import os
+import stat
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from .backlog import Backlog
 from .compression import packer_for
 from .lanes import Record
 from .new_file import open_new
@@ -29,30 +31,38 @@ class TraceWriter:
 
     def __init__(self, path: Path, *, overwrite: bool = False) -> None:
         """Open the file. What is there already is kept: raises TraceError for a file that is not empty, unless
-        ``overwrite``, and for one that cannot be opened. Pipes and devices are written as they are.
+        ``overwrite``, and for one that cannot be opened. Pipes and devices are written as they are, and never waited
+        for until ``close``.
         """
         self.path = path
         self._packer = packer_for(path.name)
         self._descriptor = open_new(path, overwrite=overwrite, refusal=f"Nothing can be recorded in {path}.")
+        self._backlog: Backlog | None = None
+        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+            # A file takes what it is given; a pipe takes it when its reader does.
+            self._backlog, self._descriptor = Backlog(self._descriptor), -1
 
     def begin(self, header: "Header") -> None:
         """Write the first line. Raises OSError."""
         self.write(encode_header(header))
 
     def write(self, lines: bytes) -> None:
-        """Write whole lines; a reader gets them at once, and so does who reads after this process was killed.
+        """Write whole lines; a reader gets them at once, and so does who reads a file after this process was killed.
 
-        Raises OSError.
+        Raises OSError, also for earlier lines that a pipe or device did not take.
         """
         if lines:
             self._put(self._packer.pack(lines))
 
     def close(self) -> None:
-        """End the file. Raises OSError when the end cannot be written. Harmless when repeated."""
-        if self._descriptor < 0:
+        """End the file. Raises OSError when the end cannot be written, or is not taken for seconds. Harmless when
+        repeated."""
+        if self._descriptor < 0 and self._backlog is None:
             return
         try:
             self._put(self._packer.end())
+            if self._backlog is not None:
+                self._backlog.close()
         finally:
             self.abandon()
 
@@ -61,8 +71,14 @@ class TraceWriter:
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
+        backlog, self._backlog = self._backlog, None
+        if backlog is not None:
+            backlog.abandon()
 
     def _put(self, data: bytes) -> None:
+        if self._backlog is not None:
+            self._backlog.put(data)
+            return
         while data:
             data = data[os.write(self._descriptor, data) :]
 

@@ -1,5 +1,7 @@
 """``decodescope export``: a recording as figures, table, timeline, page, picture or film."""
 
+import gc
+
 import click
 
 from ..streams import Messages
@@ -68,7 +70,7 @@ def export_command(
     FILE is a recording, or - for standard input. The same figure has the same digits in every form. No model is needed.
     Exit status: 0 done, 1 it could not be written, 2 wrong usage or no recording.
     """
-    from ..exporting import Form, deliver, drawn, exported, read_recording, text_of
+    from ..exporting import Form, deliver, drawn, exported, recorded, text_of
     from ..exporting_lanes import comparison_as, lane_of
     from ..inputs import recording_path
     from ..options import valid_text
@@ -87,7 +89,8 @@ def export_command(
     messages = Messages()
     path = recording_path(recording)
     name = valid_text(path.name)
-    trace = read_recording(path, messages)
+    gc.disable()  # a long recording makes many objects and no garbage
+    trace = recorded(path, messages)
     text = comparison_as(to, trace, generation, name, messages) if lane is None else None
     if text is None:
         export = exported(lane_of(trace, lane, name, messages), generation)

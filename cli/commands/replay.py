@@ -7,8 +7,9 @@ import click
 
 from ..exit_codes import ExitCode
 from ..failure import failure_text
-from ..inputs import recording_path, said_wait_for_pipe
+from ..inputs import recording_path
 from ..options import FiniteRange
+from ..reading import read_recording
 from ..screen import check_theme, obstacle, screen_options
 from ..streams import Messages
 
@@ -69,9 +70,8 @@ def replay_command(
     messages = Messages()
     without = obstacle()
     ctx = click.get_current_context()
-    if not headless and without is None:
-        # Reading and importing make many objects and no garbage; the screen turns collection on again.
-        gc.disable()
+    # Reading and importing make many objects and no garbage; the screen turns collection on again.
+    gc.disable()
     opened = [_open(file, generation, messages) for file in files]
     compared = next((one for one in opened if one.trace.comparison is not None), None)
     if compared is not None and len(opened) > 1:
@@ -103,12 +103,10 @@ def _open(file: str, generation: int | None, messages: Messages) -> "Opened":
     from ...traces.errors import TraceError
     from ...traces.generations import takes
     from ...traces.opened import Opened
-    from ...traces.reader import read_trace
 
     path = recording_path(file)
     try:
-        with said_wait_for_pipe("the recording", path, messages):
-            trace = read_trace(path)
+        trace = read_recording(path, messages)
     except TraceError as error:
         messages.say(failure_text(error.what, error.reason, error.remedy))
         click.get_current_context().exit(ExitCode.FAILED)

@@ -65,6 +65,8 @@ def scope_command(
             ctx.exit(_open(options, prompt, messages, tape, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
         finally:
             tape.close()
+            if (news := tape.news()) is not None:
+                messages.say(news)
     if prompt is None:
         raise click.UsageError(f"There is no prompt, and no screen to type one into: {without}.")
     if is_terminal(sys.stdout):

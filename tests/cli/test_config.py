@@ -191,6 +191,27 @@ def test_a_wrong_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "'lots' is not a whole number" in invoke("config").output
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("LLAMA_ARG_TOP_K", "-0.5", "'-0.5' is not a whole number"),
+        ("LLAMA_ARG_N_PREDICT", "-1.5", "'-1.5' is not a whole number"),
+        ("LLAMA_ARG_THREADS", "0.5", "'0.5' is not a whole number"),
+        ("LLAMA_ARG_N_GPU_LAYERS", "-2.5", "'-2.5' is not a whole number"),
+        ("LLAMA_ARG_THREADS", "600", "600 is too large: the most is 512"),
+        ("LLAMA_ARG_TEMPERATURE", "nan", "nan is not a finite number"),
+        ("LLAMA_ARG_MIN_P", "1.5", "1.5 is too large: the most is 1"),
+        ("LLAMA_ARG_BATCH", "0", "'0' is not a whole number from 1 to 2147483647"),
+        ("LLAMA_ARG_FLASH_ATTN", "maybe", "'maybe' is not one of 'on', 'off', 'auto'"),
+    ],
+)
+def test_a_variable_is_checked_like_the_flag(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    assert f"Invalid value for {variable}, a variable of the environment: {said}" in refusal()
+
+
 def test_a_wrong_flag_beside_a_variable_is_the_flags_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLAMA_ARG_CTX_SIZE", "1")
     assert "Invalid value for '-c' / '--ctx-size': 'lots'" in refusal("-c", "lots")
@@ -206,16 +227,25 @@ def test_a_wrong_flag_beside_a_variable_is_the_flags_fault(monkeypatch: pytest.M
         (b"ctx-size = -5", "Invalid value for 'ctx-size' in {file}, line 1: -5 is too small: the least is 0."),
         (b'\n\nctx-size = "lots"', "Invalid value for 'ctx-size' in {file}, line 3: 'lots' is not a whole number"),
         (b"ctx-size = 4.5", "'4.5' is not a whole number"),
-        (b"top-k = true", "'true' is not a whole number"),
+        (b"top-k = true", "Invalid value for 'top-k' in {file}, line 1: true is not a number."),
+        (b"fps = true", "Invalid value for 'fps' in {file}, line 1: true is not a number."),
+        (b"batch-size = 4294967808", "'4294967808' is not a whole number from 1 to 2147483647"),
+        (b"top-k = 4294967297", "4294967297 is too large: the most is 2147483647"),
+        (b"threads = 100000", "100000 is too large: the most is 512"),
+        (b"n-gpu-layers = -5", "-5 is no number of layers; -1 or all: as many as fit"),
+        (b"theme = 5", "Invalid value for 'theme' in {file}, line 1: 5 is not a text in quotes."),
+        (b"model = true", "true is not a text in quotes."),
+        (b"low-bandwidth = 1", "1 is not true or false."),
+        (b'system-prompt = ["' + b"x" * 99 + b'"]', 'line 1: ["' + "x" * 57 + "… is not a text in quotes."),
         (b"temp = nan", "nan is not a finite number"),
         (b"flash-attn = true", "'true' is not one of 'on', 'off', 'auto'"),
         (b"threads = 0", "0 is no number of threads"),
-        (b'raw = "perhaps"', "'perhaps' is not a valid boolean"),
+        (b'raw = "perhaps"', 'line 1: "perhaps" is not true or false.'),
         (b'stop = ["a", ""]', "empty stop string"),
         (b"seed = 99999999999999999999999", "is too large: the most is 4294967295"),
-        (b"temp = []", "Invalid value for 'temp' in {file}, line 1: a text, a number, true or false is expected."),
-        (b"temp = 2024-01-01", "a text, a number, true or false is expected."),
-        (b"stop = [[]]", "'stop' in {file}, line 1: a text or a list of texts is expected."),
+        (b"temp = []", "Invalid value for 'temp' in {file}, line 1: [] is not a number."),
+        (b"temp = 2024-01-01", '"2024-01-01" is not a number.'),
+        (b"stop = [[]]", "'stop' in {file}, line 1: [[]] is not a text in quotes or a list of such."),
         (b"ctx_size = 1", "There is no setting 'ctx_size' in {file}, line 1. Did you mean 'ctx-size'?"),
         (b"temp = 1\ntop-q = 1", "There is no setting 'top-q' in {file}, line 2. Did you mean 'top-"),
         (b"[defaults]\ntemp = 1", "There is no setting 'defaults' in {file}, line 1."),
@@ -238,6 +268,24 @@ def test_refused_with_file_line_and_reason(file: Path, text: bytes, said: str) -
     assert said in " ".join(shown.output.split())
     for arguments in (["--help"], ["run", "--help"], ["config", "--path"], ["config", "--example"], ["-n", "1", "-h"]):
         assert invoke(*arguments).exit_code == 0
+
+
+@pytest.mark.parametrize("command", [["hi"], ["compare", "hi", "-m", "demo", "-m", "demo"]])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('theme = "no-such"', "'theme' in {file}, line 2: there is no theme 'no-such'. Themes: "),
+        ("fps = 1.5", "'fps' in {file}, line 2: '1.5' is not a whole number from 1 to 30."),
+        ("fps = 31", "'fps' in {file}, line 2: '31' is not a whole number from 1 to 30."),
+    ],
+)
+def test_settings_of_the_screen_name_their_place(file: Path, command: list[str], text: str, said: str) -> None:
+    file.write_text(f"temp = 1\n{text}\n")
+    result = invoke(*command)
+    assert result.exit_code == 2
+    output = " ".join(result.output.split())
+    assert said.format(file=file) in output
+    assert "Correct it there" in output
 
 
 def test_control_characters_reach_no_terminal(file: Path, decodescope: RunCommand) -> None:

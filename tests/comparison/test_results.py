@@ -9,6 +9,7 @@ from decodescope.backends.token_facts import Scheduling
 from decodescope.comparison.figures import Results, Spread
 from decodescope.comparison.lane import Lane, LanePhase
 from decodescope.comparison.results import results
+from decodescope.comparison.table import columns
 
 from .lanes import MIB, MS, a_lane, a_round
 
@@ -205,11 +206,26 @@ def test_tokenizers_that_differ_are_ranked_by_characters() -> None:
     other = [a_round(ms, prompt=(7, 8), piece=b"abcdefgh") for ms in (12, 12.1, 11.9)]
     found = compared(a_lane(0, "b", 9, 9, 9), a_lane(1, "c", *other))
     assert not found.same_tokens
+    assert not found.same_vocabulary
     assert found.winner == 1
     assert found.verdict.startswith("c writes 1.50× as many characters per second as b (95 % interval 1.4")
     assert found.rows[1].decode_ratio is not None
     assert found.rows[1].decode_ratio.value == pytest.approx(0.75, rel=0.01)
     assert "characters per second decide" in found.notes[0]
+    assert (found.rows[1].diverged_at, found.rows[1].compared_tokens) == (None, 0)
+
+
+def test_templates_that_differ_are_a_note_and_tokens_decide() -> None:
+    other = a_lane(1, "c", *[a_round(ms, prompt=(7, 8), piece=b"abcdefgh") for ms in (12, 12.1, 11.9)])
+    other.own_vocabulary = False
+    found = compared(a_lane(0, "b", 9, 9, 9), other)
+    assert (found.same_tokens, found.same_vocabulary) == (False, True)
+    assert found.winner == 0
+    assert found.verdict.startswith("b writes 1.33× as fast as c")
+    assert "chat template" in found.notes[0]
+    assert "characters" not in found.notes[0]
+    assert "characters" not in {column.key for column in columns(found)}
+    # The answers begin from different prompts, so that where they part says nothing.
     assert (found.rows[1].diverged_at, found.rows[1].compared_tokens) == (None, 0)
 
 

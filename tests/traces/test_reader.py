@@ -333,3 +333,36 @@ def test_a_small_file_cannot_take_all_memory(tmp_path: Path, monkeypatch: pytest
         assert tracemalloc.get_traced_memory()[1] < 1 << 25
     finally:
         tracemalloc.stop()
+
+
+def test_lines_that_are_nothing_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MOST_FOREIGN", 1000)
+    trace = read(tmp_path, LINES + b'{"event":"new","t":1}\n' * 300_000)
+    assert trace.events == tuple(session())
+    assert "Most lines are nothing that this version knows; the rest of the file was not read." in trace.notes
+    (counted,) = [note for note in trace.notes if "unknown kind" in note]
+    assert int(counted.split()[0].replace(",", "")) < 100_000
+
+
+def test_a_newer_version_may_add_a_line_to_every_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "MOST_FOREIGN", 2)
+    events = [*answer([b"a"] * 100_000)]
+    trace = read(tmp_path, encode_header(HEADER) + encoded(events, text=True).replace(b"\n", b'\n{"event":"new"}\n'))
+    assert trace.events == tuple(events)
+
+
+def test_empty_lines_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_MOST_LINES", 1000)
+    trace = read(tmp_path, LINES + b"\n" * (3 << 20) + LINES)
+    assert trace.events == tuple(session())
+    assert "The file goes on for longer than a recording may; the rest of it was not read." in trace.notes
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_how_far_it_is_is_told(tmp_path: Path, name: str) -> None:
+    path = written(tmp_path / name, [replace(one, t=one.t + n) for n in range(5000) for one in answer([b"a"])])
+    shares: list[float] = []
+    read_trace(path, shares.append)
+    assert len(shares) > 1
+    assert shares == sorted(shares)
+    assert shares[-1] == 1

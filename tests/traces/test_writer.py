@@ -2,10 +2,13 @@
 
 import os
 import threading
+from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from decodescope.traces import backlog
 from decodescope.traces.errors import TraceError
 from decodescope.traces.reader import read_trace
 from decodescope.traces.recording import Recording
@@ -94,6 +97,83 @@ def test_a_pipe_can_be_recorded_into(tmp_path: Path) -> None:
     writer.close()
     reader.join(DEADLINE_SECONDS)
     assert read[0].startswith(b'{"event":"trace"')
+
+
+@pytest.fixture
+def stalled(tmp_path: Path) -> Iterator[tuple[Path, BinaryIO]]:
+    """A pipe, and the end of it that nobody reads."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(reader, True)
+    with open(reader, "rb") as file:
+        yield pipe, file
+
+
+def _recorded(path: Path, batches: int) -> list[str | None]:
+    """Record so many batches of events, without waiting for the end; return the news after each."""
+    told: list[str | None] = []
+
+    def record() -> None:
+        recording = Recording(TraceWriter(path), {}, text=True)
+        for _ in range(batches):
+            recording.take(session())
+            told.append(recording.news())
+        recording.close()
+        told.append(recording.news())
+
+    thread = threading.Thread(target=record, daemon=True)
+    thread.start()
+    thread.join(DEADLINE_SECONDS)
+    assert not thread.is_alive(), "it waits for the reader"
+    return told
+
+
+def test_a_reader_that_stalls_holds_nothing_up(stalled: tuple[Path, BinaryIO], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backlog, "PATIENCE_SECONDS", 0.1)
+    pipe = stalled[0]
+    told = _recorded(pipe, 1000)
+    (said,) = [one for one in told if one is not None]
+    assert said.startswith(f"The recording in {pipe} ends here: its reader did")
+    assert said.endswith("bytes in time. The generation goes on.")
+    assert told[-1] == said
+
+
+def test_what_waits_for_a_reader_is_bounded(stalled: tuple[Path, BinaryIO], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backlog, "MOST_BYTES", 1 << 20)
+    told = _recorded(stalled[0], 1000)
+    (said,) = [one for one in told if one is not None]
+    assert "its reader does not keep up, and 1 MiB wait for it" in said
+    assert told[-1] is None
+
+
+def test_a_reader_that_comes_late_catches_up(stalled: tuple[Path, BinaryIO], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backlog, "PATIENCE_SECONDS", DEADLINE_SECONDS)
+    pipe, reader = stalled
+    recording = Recording(TraceWriter(pipe), {}, text=True)
+    for _ in range(1000):
+        recording.take(session())
+    read: list[bytes] = []
+    thread = threading.Thread(target=lambda: read.append(reader.read()), daemon=True)
+    thread.start()
+    recording.close()
+    thread.join(DEADLINE_SECONDS)
+    assert recording.news() is None
+    assert read[0].endswith(encoded(session(), text=True) * 1000)
+
+
+def test_a_reader_that_leaves_is_said_once(stalled: tuple[Path, BinaryIO]) -> None:
+    pipe, reader = stalled
+    recording = Recording(TraceWriter(pipe), {}, text=True)
+    reader.close()
+    told = []
+    for _ in range(3):
+        recording.take(session())
+        told.append(recording.news())
+    recording.close()
+    told.append(recording.news())
+    (said,) = [one for one in told if one is not None]
+    assert "Broken pipe" in said
 
 
 class FullDisk(TraceWriter):

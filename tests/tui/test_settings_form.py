@@ -73,9 +73,9 @@ def test_an_empty_field_is_the_default() -> None:
         ({"top_p": "1.5"}, "top_p", "Top-p: 1.5 is too large: the most is 1."),
         ({"seed": "1.5"}, "seed", "Seed: '1.5' is not a whole number."),
         ({"threads": "0"}, "threads", "Threads: 0 is no number of threads; leave it out for the cores"),
-        ({"threads": "9999"}, "threads", "The number of threads (-t) cannot be 9999; the most is 512."),
+        ({"threads": "9999"}, "threads", "Threads: 9999 is too large: the most is 512."),
         ({"context": "-1"}, "context", "Context: -1 is too small: the least is 0."),
-        ({"context": str(2**31)}, "context", "The context (-c) cannot be 2147483648; the most is 2147483647."),
+        ({"context": str(2**31)}, "context", "Context: 2147483648 is too large: the most is 2147483647."),
     ],
 )
 def test_what_cannot_be_taken_is_said_as_on_the_command_line(changes: dict[str, str], field: str, words: str) -> None:

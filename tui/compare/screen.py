@@ -27,7 +27,7 @@ from .keys import KEYS, keys_now
 from .racing import Racing
 from .taking_out import TakingOut
 from .telling import Telling
-from .title import title_row
+from .title import sampling_facts, title_row
 
 if TYPE_CHECKING:
     from ...comparison.plan import ComparisonPlan
@@ -80,6 +80,7 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
         super().__init__()
         self._when_ready = when_ready
         self._plan = plan
+        self._facts = sampling_facts(plan.request.sampling)
         self._make = make
         self._watching = watching
         self._clock = clock
@@ -212,7 +213,7 @@ class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[No
     def _draw_frame(self) -> None:
         """Draw what stands around the board."""
         width = self._title.content_size.width or self.size.width - 2
-        self._title.show_rows([title_row("compare", self._plan.prompt, width)])
+        self._title.show_rows([title_row("compare", self._plan.prompt, width, self._facts)])
         self._keys.keys = self._keys_now()
         self._keys.show(letters=False, editing=False)
         if self._watching.meter.running:

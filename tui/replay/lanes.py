@@ -123,8 +123,11 @@ class ReplayedLanes(CompareScreen):
     def _draw_frame(self) -> None:
         super()._draw_frame()
         width = self._title.content_size.width or self.size.width - 2
-        told = self._plan.prompt if self._compared else " · ".join(lane.label for lane in self._plan.lanes)
-        self._title.show_rows([title_row("replay", told, width)])
+        if self._compared:
+            row = title_row("replay", self._plan.prompt, width, self._facts)
+        else:
+            row = title_row("replay", " · ".join(lane.label for lane in self._plan.lanes), width)
+        self._title.show_rows([row])
 
     def _keys_now(self) -> tuple[Key, ...]:
         return keys_now(self._works, playing=self._race is not None and self._race.playing)

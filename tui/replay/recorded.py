@@ -130,8 +130,9 @@ def labels(names: Sequence[str]) -> list[str]:
 
 def plan_of(opened: Sequence[Opened]) -> ComparisonPlan:
     """Return what is shown beside each other: the lanes of a comparison, or two to six files."""
-    if (begun := opened[0].trace.comparison) is not None:
-        return recorded_plan(begun)
+    trace = opened[0].trace
+    if trace.comparison is not None:
+        return recorded_plan(trace.comparison, trace.records)
     paths = [one.path for one in opened]
     lanes = tuple(
         LanePlan(label, ScriptFile(path))

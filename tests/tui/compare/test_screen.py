@@ -7,8 +7,9 @@ import pytest
 from decodescope.comparison.lane import LanePhase
 from decodescope.tui.compare.app import CompareApp
 from decodescope.tui.compare.opened import OpenedLane
+from decodescope.tui.compare.title import sampling_facts, title_row
 
-from .fakes import MS, Comparing, answer, comparing
+from .fakes import MS, Comparing, answer, comparing, plan_of
 
 
 async def test_lanes_are_drawn_as_they_come() -> None:
@@ -205,3 +206,12 @@ async def test_a_lane_is_opened_as_a_scope_and_left_again() -> None:
         await running.press("escape")
         assert running.app.screen is running.screen
         assert "race round 1 of 1" in running.shown()
+
+
+@pytest.mark.parametrize(("width", "seen"), [(100, ["temp 0.8 · seed 1"]), (44, ["seed 1"]), (30, [])])
+def test_the_title_shows_the_common_seed(width: int, seen: list[str]) -> None:
+    plan = plan_of(2)
+    text = "".join(part for part, _ in title_row("compare", plan.prompt, width, sampling_facts(plan.request.sampling)))
+    assert len(text) <= width
+    assert text.startswith("compare  Why is [i]the")
+    assert [part for part in ("temp 0.8 · seed 1", "seed 1") if text.endswith(part)][:1] == seen
