@@ -111,6 +111,8 @@ class _Teller:
         self._failed: Failed | None = None
 
     def stand(self, line: LaneStands) -> None:
+        if line.round != self._round:
+            self._end_generation()  # its end may be missing
         self._round = line.round
         self._lane.phase = LanePhase[line.phase.upper()]
         self._lane.scores_note = line.note

@@ -319,6 +319,33 @@ def test_on_a_terminal(start: Starter, recorded: Path) -> None:
         terminal.close()
 
 
+@pytest.mark.parametrize("command", [["compare"], []], ids=["compare", "scope"])
+def test_on_the_screen_it_is_recorded(start: Starter, two: list[str], tmp_path: Path, command: list[str]) -> None:
+    path = tmp_path / "a.jsonl.zst"
+    terminal = Terminal(120, 40)
+    try:
+        process = start(
+            *[*command, "hi", *two, "--record", str(path), "--no-text"],
+            stdin=terminal.slave,
+            stdout=terminal.slave,
+            start_new_session=True,
+            preexec_fn=take_terminal,
+        )
+        terminal.read_until(lambda _: any("2nd" in line for line in terminal.screen()))
+        os.write(terminal.master, b"\x11")
+        terminal.read_rest()
+        assert process.wait(DEADLINE_SECONDS) == 0
+    finally:
+        terminal.close()
+    trace = read_trace(path)
+    assert trace.notes == ()
+    assert trace.header is not None
+    assert not trace.header.text
+    again = RetoldComparison(trace)
+    assert again.whole
+    assert [[one.tokens for one in row.all_rounds] for row in again.results.rows] == [[12] * 3, [9] * 3]
+
+
 def test_a_cut_is_said(decodescope: RunCommand, two: list[str], tmp_path: Path) -> None:
     decodescope("compare", "hi", *two, "--rounds", "2", "--record", "a.jsonl", cwd=tmp_path)
     data = (tmp_path / "a.jsonl").read_bytes()

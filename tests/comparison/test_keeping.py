@@ -267,6 +267,18 @@ def test_a_recording_goes_on_with_what_was_received(talkers: tuple[Path, Path, P
     assert gzip.decompress(path.read_bytes()).endswith(b'"in_turn":false}\n')
 
 
+def test_an_answer_without_its_end_stays_in_its_round(talkers: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    path, damaged = tmp_path / "a.jsonl", tmp_path / "damaged.jsonl"
+    kept(plan(*talkers[:2], rounds=2), path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if line.startswith(b'{"event":"finished"'))
+    damaged.write_bytes(b"".join([*lines[:first], *lines[first + 1 :]]))
+    again = RetoldComparison(read_trace(damaged))
+    assert [[one.number for one in lane.rounds] for lane in again.lanes] == [[1, 2], [1, 2]]
+    assert again.lanes[0].rounds[0].run.end is None
+    assert again.lanes[0].rounds[0].run.token_count == 7
+
+
 def test_what_is_no_comparison(tmp_path: Path) -> None:
     from ..traces.samples import written
 
