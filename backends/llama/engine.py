@@ -73,7 +73,7 @@ class LlamaEngine:
         )
         self._context = loaded.handle
         self._loaded = loaded
-        self._memory = SequenceMemory(loaded.handle, _SEQUENCE, loaded.batch, loaded.micro_batch)
+        self._memory = SequenceMemory(loaded.handle, _SEQUENCE, loaded.batch, loaded.micro_batch, rollback=rollback)
         loaded_at = time.perf_counter_ns()
         warm_up(loaded.handle, self._scheduler, self._vocabulary, loaded.micro_batch, self._context_tokens)
         ready = time.perf_counter_ns()

@@ -17,7 +17,9 @@ from .scheduler import Sequence
 class SequenceMemory:
     """The tokens that the memory holds for one sequence."""
 
-    def __init__(self, context: Any, number: int, batch: int, micro_batch: int) -> None:
+    def __init__(self, context: Any, number: int, batch: int, micro_batch: int, *, rollback: bool) -> None:
+        """``rollback``: whether the memory can drop the end of a sequence, of which it holds no other."""
+        self._rollback = rollback
         self._memory = llama_cpp.llama_get_memory(context)
         self._number = number
         # Where every cold run has a border between two computations.
@@ -45,7 +47,7 @@ class SequenceMemory:
 
     def drop(self) -> None:
         """Forget all of it."""
-        llama_cpp.llama_memory_seq_rm(self._memory, self._number, -1, -1)
+        self._clear()
         self._held = []
 
     def settle(self, sequence: Sequence, *, exact: bool = True) -> None:
@@ -82,7 +84,7 @@ class SequenceMemory:
         return tokens - tokens % self._grain
 
     def _keep_first(self, keep: int) -> int:
-        if keep == len(self._held):
+        if keep == len(self._held) and (keep or self._rollback):
             return keep
         if (
             keep > 0
@@ -91,8 +93,15 @@ class SequenceMemory:
             and llama_cpp.llama_memory_seq_pos_min(self._memory, self._number) == 0
         ):
             return keep
-        llama_cpp.llama_memory_seq_rm(self._memory, self._number, -1, -1)
+        self._clear()
         return 0
+
+    def _clear(self) -> None:
+        if self._rollback:
+            llama_cpp.llama_memory_seq_rm(self._memory, self._number, -1, -1)
+        else:
+            # llama.cpp begins a recurrent state with 0 times the last one, which stays NaN where that was no number.
+            llama_cpp.llama_memory_clear(self._memory, True)
 
 
 def common_prefix(first: Tokens[int], second: Tokens[int]) -> int:

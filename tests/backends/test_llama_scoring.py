@@ -197,6 +197,21 @@ def test_scoring_and_generating_do_not_disturb_each_other(open_llama: Open, smal
     assert rest.logprobs == pytest.approx(expected[half - 1 :], abs=1e-3)
 
 
+def test_a_state_that_overflowed_is_gone_with_the_next_request(
+    open_llama: Open, demo_path: Path, tmp_path: Path
+) -> None:
+    """With its random weights the state of this recurrent model grows until it is no number."""
+    engine = loaded(open_llama(tiny_mamba(tmp_path / "mamba.gguf", demo_path)))
+    tokens = tokens_of(engine)
+    expected = score(engine, ScoreRequest(tokens=tokens[:40], first=1)).logprobs
+    long = engine.run(Request(prompt="hello there", max_tokens=480, sampling=GREEDY, probabilities=True))
+    assert [event for event in long if isinstance(event, Token)][-1].probability is None
+    assert score(engine, ScoreRequest(tokens=tokens[:40], first=1)).logprobs == expected
+    engine.run(Request(prompt="hello there", max_tokens=480, sampling=GREEDY))
+    again = engine.run(Request(prompt="hello", max_tokens=1, sampling=GREEDY, probabilities=True))
+    assert next(event for event in again if isinstance(event, Token)).probability is not None
+
+
 def test_a_cancel_ends_scoring_at_once_and_leaves_a_clean_engine(open_llama: Open, tmp_path: Path) -> None:
     engine = loaded(open_llama())
     tokens = tokens_of(engine)
