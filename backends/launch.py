@@ -10,10 +10,7 @@ from ..models.errors import ModelError
 from ..models.facts import ModelFile
 from ..models.references import resolve as resolve_model
 from .contract import Backend
-from .host import EngineHost
-from .process import start_at_first_priority
 from .requests import EngineSettings
-from .scripted.script import ScriptError, read_script
 from .text import well_formed
 from .wire import OpenLlama, OpenScript
 
@@ -44,6 +41,8 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> Source:
     file = reference.removeprefix(_SCRIPT_PREFIX)
     if not file.strip():
         raise ModelError("-m script: names no file.", remedy="Write script:FILE.")
+    from .scripted.script import ScriptError, read_script
+
     path = Path(file).expanduser()
     try:
         read_script(path)
@@ -62,6 +61,10 @@ def launch(source: Source, settings: EngineSettings) -> Backend:
     The engine has the priority that this process had when it started the first one. Raises OSError, and ModelError
     when the model cannot have a cache of the types asked for.
     """
+    # What processes need is loaded when there is to be one: a screen is drawn before.
+    from .host import EngineHost
+    from .process import start_at_first_priority
+
     opening: OpenLlama | OpenScript
     if isinstance(source, ScriptFile):
         opening = OpenScript(path=os.fsencode(source.path), settings=settings)

@@ -2,6 +2,7 @@
 
 from bisect import bisect_left, insort
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -40,6 +41,11 @@ class Baseline:
         insort(self._sorted, value)
         count = len(self._sorted)
         return self._sorted[count // 4] if count >= FEWEST else None
+
+
+def quartile(values: Sequence[int]) -> int:
+    """Return the lower quartile of the last ``WINDOW`` values or fewer, at least one, as ``Baseline`` has it."""
+    return sorted(values)[len(values) // 4]
 
 
 _ROWS = 4096

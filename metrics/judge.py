@@ -1,10 +1,11 @@
 """Judges tokens as they come: what is usual at this point of the run, and what disturbed them."""
 
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
 
-from .baseline import FEWEST, WINDOW, Baseline, baseline_at, baselines
+from .baseline import FEWEST, WINDOW, Baseline, baseline_at, baselines, quartile
 from .disturbance import KNOWN_FACTOR, Cause, Spent, Usual, cause_of
 from .series import Column, Int8Array, Int64Array, Series
 
@@ -17,7 +18,8 @@ class Judge:
     """
 
     def __init__(self) -> None:
-        self._gap, self._sample, self._rest, self._switches = Baseline(), Baseline(), Baseline(), Baseline()
+        self._gap = Baseline()
+        self._recent: deque[Spent] = deque(maxlen=WINDOW)
         self._unjudged: list[Spent] = []
         self._usual = Series()
         self._causes = Column(np.int8)
@@ -30,21 +32,28 @@ class Judge:
             return Cause.NONE
         cause = Cause.NONE
         for earlier in self._unjudged:
-            cause = cause_of(earlier, usual)
-            self._usual.append(usual.gap)
+            cause = self._cause(earlier, usual)
+            self._usual.append(usual)
             self._causes.append(cause)
         self._unjudged.clear()
         return cause
 
-    def _follow(self, token: Spent) -> Usual | None:
+    def _follow(self, token: Spent) -> int | None:
         facts = token.facts
-        gap = self._gap.add(token.gap, facts.wait_ns if facts.longest_wait_ns is None else facts.longest_wait_ns)
-        sample = self._sample.add(token.sample)
-        rest = self._rest.add(token.rest)
-        switches = self._switches.add(facts.involuntary_switches or 0)
-        if gap is None or sample is None or rest is None or switches is None:
-            return None
-        return Usual(gap, sample, rest, switches)
+        self._recent.append(token)
+        return self._gap.add(token.gap, facts.wait_ns if facts.longest_wait_ns is None else facts.longest_wait_ns)
+
+    def _cause(self, token: Spent, usual: int) -> Cause:
+        # What else is usual matters only for those that took long.
+        if token.gap < KNOWN_FACTOR * usual:
+            return Cause.NONE
+        recent = self._recent
+        others = (
+            quartile([one.sample for one in recent]),
+            quartile([one.rest for one in recent]),
+            quartile([one.facts.involuntary_switches or 0 for one in recent]),
+        )
+        return cause_of(token, Usual(usual, *others))
 
     def extend(self, tokens: Sequence[Spent]) -> None:
         """Take in the gaps of a whole run at once; the same comes out as one by one."""
@@ -64,7 +73,7 @@ class Judge:
         samples = np.array([token.sample for token in tokens], dtype=np.int64)
         rests = np.array([token.rest for token in tokens], dtype=np.int64)
         switches = np.array([token.facts.involuntary_switches or 0 for token in tokens], dtype=np.int64)
-        # What else is usual matters only for those that took long.
+        # As in ``_cause``.
         for position in np.flatnonzero(gaps >= KNOWN_FACTOR * usual).tolist():
             at = max(position, FEWEST - 1)
             others = [baseline_at(values, at) or 0 for values in (samples, rests, switches)]

@@ -25,7 +25,7 @@ THRESHOLDS = (1.5, 3.0, 10.0)
 
 def pace(gap: int, median: float | None) -> Pace:
     """Classify one ITL (ns) against the median (ns); without a median everything is ordinary."""
-    if median is None or median <= 0:
+    if median is None or median <= 0 or gap < THRESHOLDS[0] * median:
         return Pace.ORDINARY
     return Pace(sum(gap >= threshold * median for threshold in THRESHOLDS))
 

@@ -47,6 +47,8 @@ class Run:
         self.facts = FactColumns()
         self.likelihood = Likelihood()
         self._prefill_end: int | None = None
+        self._newest_t: int | None = None
+        """The newest token's time."""
         self._times = Series()
         self._ids = Series()
         self._decode = Series()
@@ -77,13 +79,13 @@ class Run:
             self.end = event
 
     def _apply_token(self, token: Token) -> None:
-        times = self._times.values
-        if len(times):
-            gap = token.t - int(times[-1])
+        if self._newest_t is not None:
+            gap = token.t - self._newest_t
             self.last_pace = pace(gap, self._median.value)
             self._median.add(gap)
             self.last_cause = self._judge.add(Spent.of(token, gap))
-        self._paces.append(int(self.last_pace) if len(times) else int(Pace.ORDINARY))
+        self._newest_t = token.t
+        self._paces.append(self.last_pace)
         self._times.append(token.t)
         self._ids.append(token.id)
         self._decode.append(token.decode_ns)
@@ -139,6 +141,7 @@ class Run:
 
     def _settle(self) -> None:
         if self.token_count:
+            self._newest_t = int(self.token_times[-1])
             self.last_pace = Pace(int(self.paces[-1]))
             self.last_cause = Cause(int(self.causes[-1]))
 

@@ -12,7 +12,6 @@ from .demo import find_demo
 from .errors import ModelError
 from .facts import ModelFile, read_model
 from .places import llama_cpp_cache, lmstudio_folders, named_folders
-from .quantized import quantized_folder
 from .walk import find_gguf, not_looked_into
 
 
@@ -80,6 +79,8 @@ def candidates(folders: Sequence[Path] = ()) -> Iterator[Candidate]:
 
 
 def _offers(folders: Sequence[Path]) -> Iterator[Candidate]:
+    from .quantized import quantized_folder  # only for who searches: it loads hashes
+
     demo = find_demo()
     if demo is not None:
         yield Candidate("demo", "demo", demo)

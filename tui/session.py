@@ -258,6 +258,8 @@ class Session:
 
     def _apply(self, event: Event, changes: Changes) -> None:
         match event:
+            case Token():  # first, since there are so many
+                self._token(event, changes)
             case LoadProgress():
                 self.load_fraction = event.fraction
                 self.phase = Phase.WARMING_UP if event.fraction >= 1 else Phase.LOADING
@@ -277,8 +279,6 @@ class Session:
             case PromptReady() | PrefillProgress():
                 self._to_run(event)
                 self.phase = Phase.PREFILL
-            case Token():
-                self._token(event, changes)
             case Finished():
                 self._to_run(event)
                 self._end(event, changes)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from decodescope.backends import launch as launching
+from decodescope.backends import host
 from decodescope.backends.checks import check_settings
 from decodescope.backends.events import Event, Failed, ModelReady
 from decodescope.backends.launch import ScriptFile, launch, resolve
@@ -114,7 +114,7 @@ class Recorder:
 @pytest.fixture
 def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
     recorder = Recorder()
-    monkeypatch.setattr(launching, "EngineHost", recorder)
+    monkeypatch.setattr(host, "EngineHost", recorder)
     return recorder
 
 
@@ -156,7 +156,7 @@ class TestLaunch:
         def refuse(opening: OpenLlama | OpenScript) -> None:
             raise BlockingIOError(11, "Resource temporarily unavailable")
 
-        monkeypatch.setattr(launching, "EngineHost", refuse)
+        monkeypatch.setattr(host, "EngineHost", refuse)
         with pytest.raises(OSError, match="temporarily unavailable"):
             launch(MODEL, EngineSettings())
 

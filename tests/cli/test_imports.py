@@ -81,3 +81,14 @@ def test_the_file_of_settings_costs_nothing_until_it_is_there(script: ScriptWrit
     file = tmp_path / "settings.toml"
     file.write_text("seed = 1\n")
     assert "tomllib" in loaded_by(*arguments, "--config", str(file))
+
+
+def test_the_first_frame_waits_for_nothing_that_comes_after_it() -> None:
+    wanted = ["decodescope.cli.commands.scope", "decodescope.backends.launch", "decodescope.traces.tape"]
+    program = f"import json, sys, decodescope.tui.app, {', '.join(wanted)}; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=DEADLINE_SECONDS, check=True)
+    modules = set(json.loads(done.stdout))
+    assert "textual.app" in modules
+    assert not modules & {"numpy", "plotext", "llama_cpp", "jinja2", "psutil", "backports.zstd", "compression.zstd"}
+    assert not modules & {f"decodescope.{name}" for name in ("backends.host", "backends.process", "models.quantized")}
+    assert not modules & {f"decodescope.traces.{name}" for name in ("compression", "header", "no_text", "writer")}

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from decodescope.traces import tape as module
+from decodescope.backends.events import Event
+from decodescope.traces import compression
 from decodescope.traces.errors import TraceError
 from decodescope.traces.reader import read_trace
 from decodescope.traces.recording import Recording
@@ -67,7 +68,7 @@ def test_without_zstd_it_is_gzip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     def missing() -> None:
         raise TraceError("No zstd.")
 
-    monkeypatch.setattr(module, "ZstdPacker", missing)
+    monkeypatch.setattr(compression, "ZstdPacker", missing)
     tape = SessionTape()
     tape.take(session())
     path = tape.save(tmp_path, {})
@@ -102,3 +103,17 @@ def test_a_long_session_takes_little_memory() -> None:
         tape.take([token(index * 7_000_000, index, b" token")])
     plain = len(encoded([token(7_000_000, 1, b" token")], text=True))
     assert 0 < tape.size < 20_000 * plain / 3
+
+
+def test_the_newest_events_are_saved_too_however_many_there_are(tmp_path: Path) -> None:
+    tape = SessionTape()
+    events: list[Event] = [token(index * 7_000_000, index, b" token") for index in range(1, 1301)]
+    for first in range(0, len(events), 17):
+        tape.take(events[first : first + 17])
+        if first in (0, 510, 1003):
+            path = tape.save(tmp_path, {})
+            assert path is not None
+            assert read_trace(path).events == tuple(events[: first + 17])
+    path = tape.save(tmp_path, {})
+    assert path is not None
+    assert read_trace(path).events == tuple(events)

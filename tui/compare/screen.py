@@ -13,13 +13,14 @@ from textual.screen import Screen
 
 from ...backends.events import Event, Failed, Log, ModelReady
 from ...backends.text import visible
+from ..compositor import SparingScreen
 from ..feed import Feed
 from ..keys import Key, bindings
 from ..plotting import curve
 from ..screens.offering import Offering
 from ..screens.watching import Watching
 from ..widgets.cells import Cells
-from ..widgets.kept import KeptDrawing, KeptHorizontal
+from ..widgets.kept import KeptHorizontal
 from ..widgets.key_bar import KeyBar
 from .contract import Compared
 from .keeping import Keeping
@@ -43,7 +44,7 @@ Make = Callable[["ComparisonPlan"], Compared]
 """Makes the comparison, once the first frame is there."""
 
 
-class CompareScreen(KeptDrawing, Racing, Telling, TakingOut, Offering, Screen[None]):
+class CompareScreen(SparingScreen, Racing, Telling, TakingOut, Offering, Screen[None]):
     """Owns the comparison; widgets draw it and answer with messages."""
 
     AUTO_FOCUS = ""

@@ -10,8 +10,10 @@ from textual.geometry import Size
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 
+from ..widgets.prepared import PreparedLines
 
-class PagedView(ScrollView, can_focus=True):
+
+class PagedView(PreparedLines, ScrollView, can_focus=True):
     """Follows the end until the reader scrolls up, and again once the reader is back at the end."""
 
     DEFAULT_CSS = """
@@ -49,7 +51,10 @@ class PagedView(ScrollView, can_focus=True):
     @property
     def view_rows(self) -> int:
         """Rows of content that fit in the view."""
-        return max(1, self.scrollable_size.height - self.fixed_rows)
+        return self._rows_in(self.scrollable_size)
+
+    def _rows_in(self, size: Size) -> int:
+        return max(1, size.height - self.fixed_rows)
 
     @property
     def view_width(self) -> int:
@@ -75,10 +80,11 @@ class PagedView(ScrollView, can_focus=True):
 
     def _fit_page(self, *, fill: bool = False) -> None:
         """Turn the page when the newest row is below it. ``fill``: bring the newest row to the bottom of the view."""
-        if not self.scrollable_size:
+        size = self.scrollable_size
+        if not size:
             self._hidden_changes = True
             return
-        rows, view = self.content_rows(), self.view_rows
+        rows, view = self.content_rows(), self._rows_in(size)
         if fill or rows <= self._page_top:
             self._page_top = max(0, rows - view)
         elif rows > self._page_top + view:
@@ -86,7 +92,7 @@ class PagedView(ScrollView, can_focus=True):
             turned = rows - self._fitted_rows <= view
             self._page_top = rows - view + (self.rows_below_turn() if turned else 0)
         self._fitted_rows = rows
-        self._show_page()
+        self._show_page(size)
 
     def on_show(self) -> None:
         """Catch up with what was added while the view was hidden."""
@@ -107,11 +113,11 @@ class PagedView(ScrollView, can_focus=True):
     def _shift_page(self, rows: int) -> None:
         """Rows were added or taken away above the page."""
         self._page_top = max(0, self._page_top + rows)
-        self._show_page()
+        self._show_page(self.scrollable_size)
 
-    def _show_page(self) -> None:
+    def _show_page(self, view: Size) -> None:
         self._fitted_size = self.container_size
-        size = Size(self.view_width, self._page_top + self.view_rows + self.fixed_rows)
+        size = Size(view.width, self._page_top + self._rows_in(view) + self.fixed_rows)
         if size != self.virtual_size:
             # Set quietly: the reactive would lay out the whole screen, and only the scroll bar has to know.
             self.set_reactive(ScrollView.virtual_size, size)

@@ -66,7 +66,7 @@ class TextPages(PagedView, can_focus=True):
         self._live: Turn | None = None
         """The turn that is being written."""
         self._palette: Palette | None = None
-        self._strips: LRUCache[tuple[Block, int, int], Strip] = LRUCache(512)
+        self._strips: LRUCache[tuple[Block, int, int, str], Strip] = LRUCache(512)
         self._slices: Timer | None = None
         self.lines_painted = 0
         """How many lines were painted anew so far, for measuring the cost."""
@@ -125,20 +125,15 @@ class TextPages(PagedView, can_focus=True):
             self.refresh()
             return
         top = self.scroll_offset.y
+        view = self.scrollable_size
         regions = []
-        for row in range(max(first, top), min(document.height, top + self.view_rows)):
-            line = document.line(row)
-            if line is None:
+        for row in range(max(first, top), min(document.height, top + self._rows_in(view))):
+            if (line := document.line(row)) is None:
                 continue
             shrunk = before is not None and row == first and line.end < before.end
-            regions.append(Region(0, row - top, self.view_width if shrunk else self._cells_used(line), 1))
+            regions.append(Region(0, row - top, view.width if shrunk else _cells_used(line, view.width), 1))
         if regions:
             self.refresh(*regions)
-
-    def _cells_used(self, line: Line) -> int:
-        """Return how far a line reaches, or the whole width where terminals may measure otherwise."""
-        text = line.block.text[line.start : line.end]
-        return min(BAR_CELLS + len(text) + 1, self.view_width) if is_simple(text) else self.view_width
 
     def on_resize(self, event: Resize) -> None:
         """Wrap to the new width, keeping the end or what stands at the top in its place."""
@@ -192,7 +187,7 @@ class TextPages(PagedView, can_focus=True):
         for row in range(max(first, top), min(last + 1, top + self.view_rows)):
             line = document.line(row)
             if line is not None:
-                self._strips.discard((line.block, line.start, line.end))
+                self._strips.discard((line.block, line.start, line.end, ""))
         if first < top + self.view_rows and last >= top:
             self.refresh(Region(0, max(first - top, 0), self.view_width, last + 1 - max(first, top)))
 
@@ -268,13 +263,13 @@ class TextPages(PagedView, can_focus=True):
         selection = self.text_selection
         span = None if selection is None else span_in_text(selection, row)
         inspected = self._inspected_in(line)
-        kept = span is None and inspected is None and not line.folded
-        key = (line.block, line.start, line.end)
+        kept = span is None and inspected is None
+        turn = line.block.turn
+        tail = self._document.newest_line(turn) if line.folded and turn is self._live else ""
+        key = (line.block, line.start, line.end, turn.words + tail if line.folded else "")
         painted = self._strips.get(key) if kept else None
         if painted is None:
             self.lines_painted += 1
-            turn = line.block.turn
-            tail = self._document.newest_line(turn) if line.folded and turn is self._live else ""
             painted = paint(line, self._document.width, self._palette, span, inspected, tail)
             if kept:
                 self._strips[key] = painted
@@ -296,3 +291,9 @@ class TextPages(PagedView, can_focus=True):
     def selection_updated(self, selection: Selection | None) -> None:
         """Draw the new selection."""
         self.refresh()
+
+
+def _cells_used(line: Line, width: int) -> int:
+    """Return how far a line reaches, or the whole ``width`` where terminals may measure otherwise."""
+    text = line.block.text[line.start : line.end]
+    return min(BAR_CELLS + len(text) + 1, width) if is_simple(text) else width

@@ -56,6 +56,8 @@ class Face:
         self._plot_due = 0.0
         self._newest_due = 0.0
         self._figures_due = 0.0
+        self._framed = 0.0
+        """When the last frame was drawn."""
         self._drawn_phase: Phase | None = None
         self._drawn_legend = Content("")
         self.editing = False
@@ -106,14 +108,17 @@ class Face:
         elif not decoding:
             self._drawn_phase = self._session.phase
             self.phase.show(self._session, self.clock())
-        now = time.perf_counter()
-        if not decoding or now >= self._newest_due:
-            self._newest_due = now + self._watching.pace.tempo.newest
+        self._framed = now = time.perf_counter()
+        if decoding and now >= self._figures_due:
+            # One update of the terminal for both.
+            self.slow()
+        elif not decoding or now >= self._newest_due:
             self._draw_newest()
 
     def at_leisure(self) -> None:
-        """Do as ``slow`` where it is time for it."""
-        if time.perf_counter() >= self._figures_due:
+        """Do as ``slow`` where it is time for it and no frame does."""
+        now = time.perf_counter()
+        if now >= self._figures_due and now - self._framed > self._watching.pace.seconds:
             self.slow()
 
     def slow(self) -> None:
@@ -136,6 +141,7 @@ class Face:
             self._draw_plot()
 
     def _draw_newest(self) -> None:
+        self._newest_due = time.perf_counter() + self._watching.pace.tempo.newest
         if self.view is not None:
             self.newest.show(self.view.newest_row(self._session))
 

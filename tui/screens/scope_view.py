@@ -9,11 +9,12 @@ from textual.screen import Screen
 
 from ...backends.events import Failed, Finished
 from ...backends.text import visible
+from ..compositor import SparingScreen
 from ..engine_link import BackendLink
 from ..keys import Key
 from ..session import Changes, Phase, Session
 from ..widgets.cells import Cells
-from ..widgets.kept import KeptDrawing, KeptHorizontal
+from ..widgets.kept import KeptHorizontal
 from .arrangement import ARRANGEMENT
 from .face import Face
 from .help import HelpScreen, scope_sections
@@ -31,7 +32,7 @@ _RETRY_SECONDS = 0.25
 _TOLD_SECONDS, _WARNED_SECONDS = 3.0, 6.0
 
 
-class ScopeView(KeptDrawing, Looking, Offering, Screen[None]):
+class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
     """Owns the session; widgets draw it and answer with messages."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-slim"), (100, "-narrow"), (140, "-wide")]  # noqa: RUF012 (Textual's declaration)
@@ -100,7 +101,8 @@ class ScopeView(KeptDrawing, Looking, Offering, Screen[None]):
         self.call_next(self._read)
 
     def _read(self) -> None:
-        self._take_in(self.session.apply(self._link.receive()))
+        with self.one_update():
+            self._take_in(self.session.apply(self._link.receive()))
         self._link.rearm()
         if (news := self._watching.news()) is not None:
             self._say(news, "warning")
@@ -139,7 +141,8 @@ class ScopeView(KeptDrawing, Looking, Offering, Screen[None]):
     def _draw_slow(self) -> None:
         if not (self.session.busy or self.session.starting):
             self._slow_timer.pause()
-        self._face.at_leisure()
+        with self.one_update():
+            self._face.at_leisure()
 
     def _draw_later(self) -> None:
         if not self._draws_later:

@@ -12,7 +12,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ...backends.text import visible
-from .kept import KeptDrawing
+from .prepared import PreparedLines
 
 Row = tuple[tuple[str, str], ...]
 """One line as (text, role) spans; a role is a key of ``_ROLES``, the empty one for plain text."""
@@ -70,7 +70,7 @@ def _visible(row: Row) -> Row:
     return tuple((visible(text), role) for text, role in row)
 
 
-class Cells(KeptDrawing, Widget):
+class Cells(PreparedLines, Widget):
     """Lines of cells; text is never markup."""
 
     DEFAULT_CSS = """
