@@ -154,8 +154,10 @@ def deliver(text: str, output: str, source: Path, messages: Messages, *, overwri
     try:
         with open(descriptor, "wb") as file:
             file.write(text.encode())
-    except OSError as error:
+    except BaseException as error:  # an interrupt as well
         if path.is_file():
             path.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         raise click.ClickException(failure_text(f"{path} cannot be written.", error.strerror or str(error))) from error
     messages.say(f"Written to {path}")
