@@ -331,7 +331,7 @@ def test_on_the_screen_it_is_recorded(start: Starter, two: list[str], tmp_path: 
             start_new_session=True,
             preexec_fn=take_terminal,
         )
-        terminal.read_until(lambda _: any("2nd" in line for line in terminal.screen()))
+        terminal.read_until(lambda _: any("1st" in line for line in terminal.screen()))
         os.write(terminal.master, b"\x11")
         terminal.read_rest()
         assert process.wait(DEADLINE_SECONDS) == 0
