@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from decodescope.backends.events import Measured, MeasuredWith, ModelReady
+from msgspec.structs import replace
+
+from decodescope.backends.events import Measured, MeasuredWith
 from decodescope.backends.launch import ScriptFile
 from decodescope.backends.requests import EngineSettings
 from decodescope.backends.token_facts import Scheduling
@@ -11,32 +13,12 @@ from decodescope.bench.figures import Row, repetition
 from decodescope.bench.plan import BenchPlan, Group, Trial
 from decodescope.traces.header import LlamaBuild
 
+from ..small_model import SMALL
+
 MS = 1_000_000
 BUILD = LlamaBuild(package="0.3.36", version="0.5.0", commit="0c1e570", number=1)
 WITH = MeasuredWith(t=0, model="llama 256M Q4_1", processors=("a processor",), gpus=(), backends=("CPU",))
-MODEL = ModelReady(
-    t=0,
-    name="a model",
-    file="/m/a.gguf",
-    architecture="llama",
-    quantization="Q4_1",
-    bytes=96_576_768,
-    parameters=134_515_008,
-    trained_context=2048,
-    context=1024,
-    layers=30,
-    gpu_layers=0,
-    threads=2,
-    threads_batch=2,
-    micro_batch=512,
-    devices=("CPU",),
-    template="ChatML",
-    kv_bytes_per_token=1,
-    progress="node",
-    rollback=True,
-    load_ns=1,
-    warmup_ns=1,
-)
+MODEL = replace(SMALL, name="a model", file="/m/a.gguf", bytes=96_576_768, parameters=134_515_008, context=1024)
 
 
 def measured(gaps: Sequence[float] = (), prompt: float | None = None, waits: Sequence[float] | None = None) -> Measured:

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from decodescope.backends.events import (
     Event,
     Failed,
     Finished,
-    ModelReady,
     PrefillProgress,
     PromptReady,
     Quantized,
@@ -24,33 +24,13 @@ from decodescope.comparison.lane import Lane, LanePhase, Round
 from decodescope.comparison.plan import LanePlan
 from decodescope.metrics.run import Run
 
+from ..small_model import SMALL
+
 MS = 1_000_000
 MIB = 2**20
 PROMPT = tuple(range(100))
 
-MODEL = ModelReady(
-    t=0,
-    name="Small",
-    file="small.gguf",
-    architecture="llama",
-    quantization="Q8_0",
-    bytes=100 * MIB,
-    parameters=100_000_000,
-    trained_context=8192,
-    context=4096,
-    layers=30,
-    gpu_layers=0,
-    threads=2,
-    threads_batch=2,
-    micro_batch=512,
-    devices=("CPU",),
-    template="ChatML",
-    kv_bytes_per_token=23040,
-    progress="node",
-    rollback=True,
-    load_ns=200 * MS,
-    warmup_ns=10 * MS,
-)
+MODEL = replace(SMALL, quantization="Q8_0", bytes=100 * MIB, parameters=100_000_000)
 
 
 def a_round(

@@ -3,6 +3,7 @@
 import msgspec
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from decodescope.backends.events import ModelReady, PromptReady, RequestTaken, Token
 from decodescope.backends.requests import Sampling
@@ -19,17 +20,14 @@ from decodescope.metrics.floor import (
 )
 from decodescope.metrics.run import Run
 
+from ..small_model import SMALL
+
 MS = 1_000_000
 FLOOR = MemoryFloor(weight_bytes=90_000_000, kv_bytes_per_token=20_000, bytes_per_second=10e9)
 
 
 def model(gpu_layers: int = 0, weights: int | None = 90_000_000) -> ModelReady:
-    return ModelReady(
-        t=0, name="m", file="m.gguf", architecture="llama", quantization="Q4_0", bytes=100_000_000, parameters=1,
-        trained_context=4096, context=4096, layers=2, gpu_layers=gpu_layers, threads=2, threads_batch=2,
-        micro_batch=512, devices=("CPU",), template="", kv_bytes_per_token=20_000, weight_bytes_per_token=weights,
-        progress="node", rollback=True, load_ns=0, warmup_ns=0,
-    )  # fmt: skip
+    return replace(SMALL, gpu_layers=gpu_layers, kv_bytes_per_token=20_000, weight_bytes_per_token=weights)
 
 
 def run(prompt: int, *times_ms: float) -> Run:

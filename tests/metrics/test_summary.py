@@ -4,11 +4,11 @@ import json
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from decodescope.backends.events import (
     Failed,
     Finished,
-    ModelReady,
     PrefillProgress,
     PromptReady,
     RequestTaken,
@@ -18,29 +18,17 @@ from decodescope.backends.requests import Sampling
 from decodescope.metrics.run import Run
 from decodescope.metrics.summary import summarize
 
+from ..small_model import SMALL
+
 MS = 1_000_000
 
-MODEL = ModelReady(
-    t=0,
-    name="Small",
+MODEL = replace(
+    SMALL,
     file="/models/small.gguf",
-    architecture="llama",
-    quantization="Q4_1",
     bytes=92_000_000,
     parameters=134_000_000,
-    trained_context=8192,
-    context=4096,
-    layers=30,
-    gpu_layers=0,
-    threads=2,
     threads_batch=3,
-    micro_batch=512,
-    devices=("CPU",),
-    template="ChatML",
-    kv_bytes_per_token=23040,
     weight_bytes_per_token=91_000_000,
-    progress="node",
-    rollback=True,
     load_ns=201_500_000,
     warmup_ns=12_345_678,
 )

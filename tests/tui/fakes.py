@@ -4,6 +4,8 @@ import contextlib
 import os
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from decodescope.backends.events import (
     Event,
     Finished,
@@ -17,6 +19,8 @@ from decodescope.backends.events import (
 )
 from decodescope.backends.requests import MeasureRequest, Request, Sampling, ScoreRequest
 from decodescope.backends.token_facts import Alternative, Probability, Scheduling
+
+from ..small_model import SMALL
 
 MS = 1_000_000
 
@@ -85,28 +89,14 @@ class FakeBackend:
 def ready(
     name: str = "tiny", *, context: int = 4096, template: str = "ChatML", weights: int | None = None
 ) -> ModelReady:
-    return ModelReady(
-        t=0,
+    return replace(
+        SMALL,
         name=name,
         file="tiny.gguf",
-        architecture="llama",
-        quantization="Q4_1",
-        bytes=92 * 1024 * 1024,
-        parameters=135_000_000,
-        trained_context=8192,
         context=context,
-        layers=30,
-        gpu_layers=0,
-        threads=2,
-        threads_batch=2,
-        micro_batch=512,
-        devices=("CPU",),
         template=template,
-        kv_bytes_per_token=23_040,
         weight_bytes_per_token=weights,
         weight_bytes_per_pass=weights,
-        progress="node",
-        rollback=True,
         load_ns=1_200 * MS,
         warmup_ns=80 * MS,
     )
