@@ -180,4 +180,5 @@ class _Headless:
         failed = [lane.failed for lane in self._comparison.lanes if lane.failed is not None]
         if any(one.stage == "load" for one in failed):
             return ExitCode.NOT_LOADED
-        return ExitCode.FAILED if failed else ExitCode.DONE
+        broken = self._recording is not None and self._recording.broken
+        return ExitCode.FAILED if failed or broken else ExitCode.DONE

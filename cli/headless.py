@@ -73,7 +73,9 @@ def generate(
             generation.end_recording()
         if generation.outcome.cancelled and generation.outcome.run is None:
             messages.say("Cancelled before anything was generated.")
-        return _exit_code(generation.outcome, interrupts)
+        code = _exit_code(generation.outcome, interrupts)
+        broken = recording is not None and recording.broken
+        return ExitCode.FAILED if broken and code is ExitCode.DONE else code
 
 
 def _exit_code(outcome: Outcome, interrupts: Interrupts) -> ExitCode:

@@ -58,13 +58,23 @@ def why_none_counts(rounds: Sequence[RoundFigures]) -> str:
 
 
 def first_difference(one: Run, other: Run) -> int | None:
-    """Return the index (from 1) of the first token at which two answers differ.
+    """Return the index (from 1) of the first token at which two answers differ, by its id or by its text.
 
-    ``None`` as long as none does: neither where one is only shorter than the other.
+    The ids of a script only count up. ``None`` as long as no token differs: neither where one answer is only shorter
+    than the other.
     """
     common = min(one.token_count, other.token_count)
-    differing = np.flatnonzero(one.token_ids[:common] != other.token_ids[:common])
-    return int(differing[0]) + 1 if len(differing) else None
+    differing = one.token_ids[:common] != other.token_ids[:common]
+    differing |= one.piece_ends[:common] != other.piece_ends[:common]
+    places = np.flatnonzero(differing)
+    before = int(places[0]) if len(places) else common
+    # Until there the pieces are equally long.
+    length = int(one.piece_ends[before - 1]) if before else 0
+    texts = [np.frombuffer(run.text_bytes(length), dtype=np.uint8) for run in (one, other)]
+    unlike = np.flatnonzero(texts[0] != texts[1])
+    if len(unlike):
+        return int(np.searchsorted(one.piece_ends, unlike[0], side="right")) + 1
+    return before + 1 if before < common else None
 
 
 def _slow_start(rounds: Sequence[RoundFigures]) -> bool:

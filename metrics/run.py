@@ -230,6 +230,15 @@ class Run:
         usual = int(self._judge.usual_ns[position - 1]) if judged else None
         return explain(spent, usual, Cause(self._judge.causes[position - 1]) if judged else Cause.NONE)
 
+    @property
+    def piece_ends(self) -> Int64Array:
+        """How many bytes the answer had up to and with each token, shape (n,)."""
+        return self._piece_ends.values
+
+    def text_bytes(self, count: int) -> bytes:
+        """The first ``count`` bytes of the answer."""
+        return bytes(self._bytes[:count])
+
     def piece(self, position: int) -> bytes:
         """The bytes of the token at ``position`` (from 0, the token with index ``position + 1``)."""
         ends = self._piece_ends.values

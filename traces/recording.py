@@ -19,6 +19,8 @@ class Recording:
         self._writer: TraceWriter | None = writer
         self._path = writer.path
         self._problem: str | None = None
+        self.broken = False
+        """Whether it ended before what is recorded did."""
         header = new_header(settings if text else settings_without_text(settings), text=text, format=format)
         self._attempt(lambda: writer.begin(header))
 
@@ -42,6 +44,7 @@ class Recording:
         try:
             write()
         except OSError as error:
+            self.broken = True
             reason = error.strerror or str(error)
             self._problem = f"The recording in {self._path} ends here: {reason}. The generation goes on."
             if self._writer is not None:

@@ -139,6 +139,13 @@ class PagedTable(PagedView, can_focus=True):
         if self._rows > first and (drawn_rows := self._draw_new(first)):
             self._rest = self.set_timer(drawn_rows * _SECONDS_PER_ROW, self._rested)
 
+    def fill(self) -> None:
+        """See ``PagedView``; rows that were to be drawn later are drawn now."""
+        if self._rest is not None:
+            self._rest.stop()
+            self._rested()
+        super().fill()
+
     def _rested(self) -> None:
         self._rest = None
         if self._due:

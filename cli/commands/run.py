@@ -34,8 +34,8 @@ def run_command(
     """Generate an answer without a screen.
 
     The prompt is an argument, or the text of a file (-f), or what comes through a pipe. stdout gets the data, stderr
-    everything else. Exit status: 0 done, 1 the generation failed, 2 wrong usage, 3 the model could not be loaded, 130
-    cancelled.
+    everything else. Exit status: 0 done, 1 the generation failed or its recording broke off, 2 wrong usage, 3 the model
+    could not be loaded, 130 cancelled.
     """
     if plain + as_json + as_jsonl > 1:
         raise click.UsageError("Only one of --plain, --json and --jsonl can be given.")

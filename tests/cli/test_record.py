@@ -99,7 +99,7 @@ def test_a_file_that_is_there_is_kept(decodescope: RunCommand, script: ScriptWri
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is full")
 def test_a_full_disk_is_said_once_and_the_generation_goes_on(decodescope: RunCommand, script: ScriptWriter) -> None:
     done = decodescope("run", "hi", "-m", f"script:{script(*ANSWER)}", "--record", "/dev/full")
-    assert done.returncode == 0
+    assert done.returncode == 1
     assert done.stdout.decode() == "Hel🦙lo\n"
     assert done.stderr.count(b"No space left on device") == 1
 
@@ -111,7 +111,7 @@ def test_nobody_reads_the_recording(start: Starter, script: ScriptWriter, tmp_pa
     assert running.stderr is not None
     running.stderr.close()
     text = running.stdout.read()
-    assert running.wait() == 0
+    assert running.wait() == 1
     assert text.count(b"tok") == 2000
 
 

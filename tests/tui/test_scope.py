@@ -19,7 +19,7 @@ from decodescope.tui.widgets.phase_line import PhaseLine
 from decodescope.tui.widgets.plot import Plot
 
 from .fakes import MS, answer, finished, loading, progress, prompt, ready, taken, token, tokens
-from .scope_app import answered, asked, default_options, scope
+from .scope_app import Scope, answered, asked, default_options, scope
 
 
 async def test_every_phase_is_drawn() -> None:
@@ -241,6 +241,32 @@ async def test_tokens_stand_beside_the_text_where_there_is_room(width: int, besi
         await running.press("ctrl+t")
         assert not running.table.display
         assert running.conversation.display
+
+
+def tokens_told(running: Scope) -> int:
+    return 0 if running.session.run is None else running.session.run.token_count
+
+
+async def test_no_row_stays_free_once_the_answer_is_over() -> None:
+    async with scope(size=(160, 40)) as running:
+        await asked(running)
+        await running.press("ctrl+t")
+        views = (running.conversation, running.table)
+        count = 3 * running.table.view_rows
+        events = answer([f"line {number}\n".encode() for number in range(count)])
+        was_free = False
+        running.engine.play(*events[:3])
+        for number, event in enumerate(events[3:], start=1):
+            running.engine.play(event)
+            await running.until(lambda told=number: tokens_told(running) == told)  # type: ignore[misc]
+            text = running.conversation
+            was_free |= text.scroll_offset.y + text.view_rows > text.content_rows() > text.view_rows
+        running.engine.play(finished(60_000 * MS))
+        await running.until(lambda: running.session.phase is Phase.DONE)
+        assert was_free
+        for view in views:
+            assert view.content_rows() > view.view_rows
+            assert view.scroll_offset.y + view.view_rows == view.content_rows()
 
 
 async def test_copy_goes_through_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:

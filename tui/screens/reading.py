@@ -79,6 +79,11 @@ class Reading(TokensView):
         if self.inspecting:
             self._show_token()
 
+    def fill(self) -> None:
+        """Nothing more comes: leave no rows free for it."""
+        self.conversation.fill()
+        self.tokens.fill()
+
     def legend(self, room: int) -> Content:
         """See ``TokensView``."""
         return legend(self.lens, room, Computed.of(self._run, recorded=self._recorded))

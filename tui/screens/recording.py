@@ -5,7 +5,6 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from ...backends.events import Failed, Finished
 from ...backends.replay import ReplayBackend
 from ...backends.requests import Sampling
 from ...backends.text import visible
@@ -78,11 +77,6 @@ class RecordingScreen(ScopeView):
             conversation.begin_answer()
             self._slow_timer.resume()
         super()._take_in(changes)
-
-    def _generation_ended(self, ended: Finished | Failed) -> None:
-        super()._generation_ended(ended)
-        if self._face.reading is not None:
-            self._face.reading.conversation.fill()
 
     def _became_ready(self) -> None:
         # Measuring now would disturb what still runs elsewhere.

@@ -120,6 +120,8 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
             self._face.all()
         else:
             self._face.frame()
+        if changes.ended is not None and self._face.reading is not None:
+            self._face.reading.fill()
 
     def _became_ready(self) -> None:
         raise NotImplementedError

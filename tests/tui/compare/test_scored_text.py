@@ -5,8 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
+from decodescope.backends.events import Token
 from decodescope.comparison.rounds import first_difference
+from decodescope.metrics.run import Run
 from decodescope.tui.compare.distributions import NOT_SCORED, distribution_rows
 from decodescope.tui.compare.scored_columns import ScoredColumns
 from decodescope.tui.compare.scored_text import ScoredText, known_pieces
@@ -93,6 +96,22 @@ def test_where_the_own_answer_leaves_the_reference() -> None:
     assert first_difference(sky, sky) is None
     assert first_difference(short, sky) is None
     assert first_difference(none, sky) is None
+
+
+def test_tokens_of_one_id_differ_by_their_text() -> None:
+    """As those of scripts, whose ids only count up."""
+
+    def run_of(*pieces: bytes) -> Run:
+        counted = [replace(one, id=one.index) if isinstance(one, Token) else one for one in events_of(pieces)]
+        return round_of(counted).run
+
+    one = run_of(b"a", b"bc", b"", b"d")
+    assert first_difference(one, run_of(b"a", b"bc", b"", b"d")) is None
+    assert first_difference(one, run_of(b"a", b"bc", b"")) is None
+    assert first_difference(one, run_of(b"a", b"xc", b"", b"d")) == 2
+    assert first_difference(one, run_of(b"a", b"b", b"c", b"d")) == 2
+    assert first_difference(one, run_of(b"a", b"bc", b"", b"e")) == 4
+    assert first_difference(one, run_of(b"e", b"bc", b"f", b"d")) == 1
 
 
 def said(made: ScoredText, position: int, width: int, height: int = 30) -> list[str]:
