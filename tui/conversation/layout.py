@@ -104,7 +104,7 @@ class Document:
             self._wrap_tail(block, closed=closed)
 
     def interrupt(self, turn: Turn, offset: int, note: str) -> Turn:
-        """Put a note above the character ``offset`` of a turn, where a token begins; return the turn that goes on below."""
+        """Put a note above the character ``offset`` of a turn, where a token begins; return the turn below it."""
         turns = self.turns
         later = [(one, self.text_of(one)) for one in turns[turns.index(turn) + 1 :]]
         text, rest = self.text_of(turn), turn

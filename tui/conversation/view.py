@@ -112,8 +112,8 @@ class Conversation(TextPages):
         self._inspected = self._place = None
         if seen is not None:
             turn, at = seen
-            moved = turn is part and at >= offset
-            self._place = self._document.place_of(*((rest, at - offset) if moved else seen))
+            below = turn is part and at >= offset
+            self._place = self._document.place_of(*((rest, at - offset) if below else seen))
         if self.is_mounted and self.scrollable_size:
             self._rows_changed(self._place)
         else:
