@@ -88,7 +88,7 @@ class LanePanel(KeptDrawing, Vertical):
     # Drawing
 
     def draw_text(self, moment: Moment | None, absence: str = "") -> None:
-        """Show the text of a moment; what is there already is not drawn again. ``absence``: what is said without one."""
+        """Show the text of a moment; what is there already is not drawn again. ``absence``: said without one."""
         transcript = None if moment is None else moment.transcript
         count = 0 if moment is None else moment.transcript.readable(moment.at)
         if transcript is not self._shown or count < self._pieces or absence != self._absence:
