@@ -98,6 +98,8 @@ class MeasureRequest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """How tokens are drawn from the logits; ``None``: none is drawn, and random ones are decoded."""
     pause_ms: int = 0
     """Waited before anything is computed."""
+    threads: int | None = None
+    """For this measurement; where they change, it begins as in an engine of its own. ``None``: the engine's."""
 
 
 class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):

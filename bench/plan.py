@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from ..backends.events import Failed
 from ..backends.launch import Source
 from ..backends.requests import EngineSettings, MeasureRequest, Sampling
@@ -29,23 +31,25 @@ class Trial:
         """Tokens of context that it takes; one that is drawn last and never computed counts too."""
         return self.depth + self.prompt + self.generate + 1
 
-    def request(self, pause_ms: int = 0) -> MeasureRequest:
-        """Return what the engine is asked."""
+    def request(self, threads: int | None = None, pause_ms: int = 0) -> MeasureRequest:
+        """Return what the engine is asked; ``threads``: ``None`` for the engine's own."""
         return MeasureRequest(
             prompt=self.prompt,
             generate=self.generate,
             depth=self.depth,
             sampling=_SAMPLING if self.sample else None,
             pause_ms=pause_ms,
+            threads=threads,
         )
 
-    def warm_up(self, pause_ms: int) -> MeasureRequest:
+    def warm_up(self, threads: int | None, pause_ms: int) -> MeasureRequest:
         """Return the same for the run that does not count: the prompt and one token, not behind others."""
         return MeasureRequest(
             prompt=self.prompt,
             generate=min(1, self.generate),
             sampling=_SAMPLING if self.sample else None,
             pause_ms=pause_ms,
+            threads=threads,
         )
 
 
@@ -59,7 +63,7 @@ def trial_name(prompt: int, generate: int, depth: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Tests that one engine serves."""
+    """Tests of one model with the same settings."""
 
     name: str
     """What the model was called by whoever asked."""
@@ -68,6 +72,13 @@ class Group:
     settings: EngineSettings
     """The context is as large as the tests need."""
     trials: tuple[Trial, ...]
+
+    def shares_engine(self, other: "Group") -> bool:
+        """Whether the engine of one serves the other, too: the same but for the threads, which are known of both."""
+        settings, others = self.settings, other.settings
+        if settings.threads is None or others.threads is None or settings.threads_batch or others.threads_batch:
+            return False
+        return self.source == other.source and replace(settings, threads=others.threads) == others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

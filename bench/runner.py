@@ -208,9 +208,10 @@ class Bench:
         self._began = time.time()
         self._done = []
         self._warming = self.plan.warm_up
-        pause = self.plan.pause_ms
+        threads, pause = self.group.settings.threads, self.plan.pause_ms
         if self._engine is not None:
-            self._engine.measure(self.trial.warm_up(pause) if self._warming else self.trial.request(pause))
+            ask = self.trial.warm_up if self._warming else self.trial.request
+            self._engine.measure(ask(threads, pause))
 
     def _measured(self, event: Measured) -> None:
         if not self._warming:
@@ -221,7 +222,7 @@ class Bench:
             return
         if len(self._done) < self.plan.repetitions:
             if self._engine is not None:
-                self._engine.measure(self.trial.request())
+                self._engine.measure(self.trial.request(self.group.settings.threads))
             return
         self._end_row()
         self._next_trial()
@@ -232,18 +233,25 @@ class Bench:
         if self._trials:
             self._begin_trial()
             return
+        done = self._groups.pop(0)
+        if self._engine is not None and self._groups and done.shares_engine(self._groups[0]):
+            self._trials = list(self.group.trials)
+            self._begin_trial()
+            return
         self._close_engine()
-        del self._groups[0]
         self._open()
 
     def _end_row(self) -> None:
         """Keep what was measured of the test, if anything."""
         if self._done and self._model is not None and self._with is not None:
+            # The engine may have been opened with other threads.
+            threads = self.group.settings.threads or self._model.threads
+            batch = self.group.settings.threads_batch or threads
             self.rows.append(
                 Row(
                     group=self.group,
                     trial=self.trial,
-                    model=self._model,
+                    model=with_fields(self._model, threads=threads, threads_batch=batch),
                     ran_with=self._with,
                     began=self._began,
                     repetitions=tuple(self._done),

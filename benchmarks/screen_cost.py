@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -168,21 +169,23 @@ def _delays(run: Watched) -> list[float]:
 
 
 def starting() -> list[Figure]:
-    """From the start of the process to its first paint, beside an empty Textual app."""
+    """From the start of the process to its first paint, beside an empty Textual app; both compiled, as if installed."""
     with tempfile.TemporaryDirectory() as folder:
         model = _script(folder, (10, 1.0))
-        own = _first_paints(["-m", "decodescope", "-m", model])
-    bare = _first_paints(["-c", _BARE_APP])
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(Path(folder, "bytecode"))}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        own = _first_paints(["-m", "decodescope", "-m", model], environment)
+        bare = _first_paints(["-c", _BARE_APP], environment)
     median = statistics.median(own)
     detail = f"best {min(own):.2f} s; an empty Textual app {statistics.median(bare):.2f} s, best {min(bare):.2f} s"
     return [Figure("start to first paint", f"{median:.2f} s", "≤ 0.3 s", median <= 0.3, detail)]
 
 
-def _first_paints(arguments: list[str]) -> list[float]:
-    """Seconds to first paint of each start but the first, which fills the file cache."""
+def _first_paints(arguments: list[str], environment: Mapping[str, str]) -> list[float]:
+    """Seconds to first paint of each start but the first, which compiles and fills the file cache."""
     seconds = []
     for _ in range(STARTS):
-        terminal = Terminal(arguments)
+        terminal = Terminal(arguments, environment=environment)
         while not any(b"decodescope" in data for _, data in terminal.chunks) and terminal.read(0.01):
             pass
         seconds.append((terminal.chunks[-1][0] - terminal.started) / 1e9)

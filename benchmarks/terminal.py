@@ -8,6 +8,7 @@ import struct
 import sys
 import termios
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 QUIT = b"\x11"
@@ -20,6 +21,7 @@ class Terminal:
     arguments: list[str]
     columns: int = 120
     rows: int = 40
+    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     chunks: list[tuple[int, bytes]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -28,7 +30,7 @@ class Terminal:
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", self.rows, self.columns, 0, 0))
             environment = {
-                **os.environ,
+                **self.environment,
                 "TERM": "xterm-256color",
                 "COLORTERM": "truecolor",
                 "DECODESCOPE_NO_HISTORY": "1",

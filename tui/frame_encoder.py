@@ -1,9 +1,9 @@
 """Frames in few bytes: only cells that differ from those on the terminal, and only the part of a style that changes."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 
+import msgspec
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
@@ -21,8 +21,7 @@ _ERASED_AT_LEAST = 8
 """Fewer spaces are as short as the sequence that erases them."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Pen:
+class Pen(msgspec.Struct, frozen=True, eq=False):
     """A style as the parameters of SGR sequences. Pens that look the same are one object."""
 
     attributes: str

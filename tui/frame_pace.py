@@ -1,6 +1,7 @@
 """How often the screen draws: as often as was asked for, and less often while the terminal cannot keep up."""
 
-from dataclasses import dataclass, replace
+import msgspec
+from msgspec.structs import replace
 
 from .output import Traffic
 
@@ -17,8 +18,7 @@ _FIRST_FRAMES = 40
 _LATE_AT_FIRST = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Tempo:
+class Tempo(msgspec.Struct, frozen=True):
     """How often each part of the screen is drawn at most, in seconds between two drawings."""
 
     frame: float = 1 / FRAMES_PER_SECOND

@@ -1,13 +1,12 @@
 """Every key of the scope in one place: bindings, key bar, command palette and help are made from this table."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 from textual.binding import Binding
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(msgspec.Struct, frozen=True):
     """One thing that a key does."""
 
     key: str

@@ -1,7 +1,8 @@
 """What the scope is started with."""
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from ..backends.requests import EngineSettings, Sampling
 
@@ -9,14 +10,13 @@ if TYPE_CHECKING:
     from ..backends.launch import Source
 
 
-@dataclass(frozen=True, slots=True)
-class ScopeOptions:
+class ScopeOptions(msgspec.Struct, frozen=True):
     """One model and how it is to be asked."""
 
     model: "Source | None" = None
     """None: to be chosen from those that are found."""
-    settings: EngineSettings = field(default_factory=EngineSettings)
-    sampling: Sampling = field(default_factory=Sampling)
+    settings: EngineSettings = EngineSettings()
+    sampling: Sampling = Sampling()
     max_tokens: int = -1
     """-1: until the model stops or the context is full."""
     stop: tuple[str, ...] = ()

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from .output import Traffic
 
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from ..metrics.series import Int64Array
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(msgspec.Struct, frozen=True):
     """Figures over the time between two samples; None where there is no value."""
 
     screen_share: float

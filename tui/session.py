@@ -1,8 +1,10 @@
 """What is known about the model, the conversation and the generation that is under way; no drawing."""
 
-from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import TYPE_CHECKING, assert_never
+
+import msgspec
+from msgspec.structs import replace
 
 from ..backends.events import (
     Event,
@@ -57,12 +59,11 @@ BUSY = frozenset({Phase.WAITING, Phase.PREFILL, Phase.DECODE})
 STARTING = frozenset({Phase.LOADING, Phase.WARMING_UP, Phase.MEASURING})
 
 
-@dataclass(slots=True)
-class Changes:
+class Changes(msgspec.Struct):
     """What a batch of events changed."""
 
-    pieces: list[Piece] = field(default_factory=list)
-    logs: list[Log] = field(default_factory=list)
+    pieces: list[Piece] = msgspec.field(default_factory=list)
+    logs: list[Log] = msgspec.field(default_factory=list)
     ended: Finished | Failed | None = None
     """The generation that was under way has ended."""
     became_ready: bool = False

@@ -1,7 +1,6 @@
 """The settings of a scope as texts to be typed, and back."""
 
 import re
-from dataclasses import replace
 
 import msgspec
 
@@ -93,7 +92,7 @@ def taken(form: Form, options: ScopeOptions) -> ScopeOptions:
     system = options.system if form.system == filled(options).system else form.system if form.system.strip() else None
     for problem in check_system(system, raw=options.raw):
         raise FormError("system", problem)
-    return replace(
+    return msgspec.structs.replace(
         options,
         settings=settings,
         sampling=sampling,

@@ -1,13 +1,12 @@
 """A conversation as text: its turns, and the answer that is being written."""
 
-from dataclasses import dataclass
+import msgspec
 
 from ..backends.events import Finished, RequestTaken, Token
 from ..backends.text import TextStream
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(msgspec.Struct):
     """One prompt and what came of it."""
 
     prompt: str
@@ -15,8 +14,7 @@ class Turn:
     """The answer without reasoning; None while there is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(msgspec.Struct, frozen=True):
     """Text that became readable."""
 
     index: int

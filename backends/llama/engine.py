@@ -14,7 +14,16 @@ from ..usage import ProcessUsage
 from ..wire import OpenLlama
 from .bindings import llama_cpp
 from .generation import Generation
-from .loading import file_text, load_model, model_text, offloaded_layers, open_context, plan_context, used_devices
+from .loading import (
+    Threads,
+    file_text,
+    load_model,
+    model_text,
+    offloaded_layers,
+    open_context,
+    plan_context,
+    used_devices,
+)
 from .memory import SequenceMemory
 from .native import NativeLog
 from .prompt import chat_tokens
@@ -44,6 +53,7 @@ class LlamaEngine:
         self._probability_reader: ProbabilityReader | None = None
         self._scorer: Scorer | None = None
         self._meter: Meter | None = None
+        self._metered: Threads | None = None
 
     def load(self, report: Report) -> ModelReady:
         """See ``Engine``."""
@@ -175,12 +185,21 @@ class LlamaEngine:
 
     def measure(self, request: MeasureRequest, control: Control, report: Report) -> None:
         """See ``Engine``."""
-        if self._meter is None:
+        own = self._loaded.threads
+        threads = own if request.threads is None else Threads(request.threads, request.threads)
+        if self._meter is None or threads != self._metered:
             from .measuring import Meter, measured_with
 
+            # Nothing is left of what other threads have computed, and the random tokens begin anew.
+            self._memory.drop()
             self._meter = Meter(self._scheduler, self._memory, self._vocabulary, _SEQUENCE, self._context_tokens)
+            self._metered = threads
             report(measured_with(self._context))
-        report(self._meter.measure(request, control, report))
+        llama_cpp.llama_set_n_threads(self._context, threads.decode, threads.batch)
+        try:
+            report(self._meter.measure(request, control, report))
+        finally:
+            llama_cpp.llama_set_n_threads(self._context, own.decode, own.batch)
 
     def _check_text(self, request: ScoreRequest) -> None:
         count = len(request.tokens)

@@ -63,6 +63,18 @@ def test_a_depth_is_computed_once_and_not_timed(open_llama: Open) -> None:
 
 
 @pytest.mark.slow
+def test_other_threads_begin_as_in_an_engine_of_their_own(open_llama: Open) -> None:
+    engine = open_llama(context=256)
+    engine.load()
+    measured(engine, generate=2, depth=100, threads=1)
+    assert not any(isinstance(event, PrefillProgress) for event in measure(engine, generate=2, depth=100, threads=1))
+    events = measure(engine, generate=2, depth=100, threads=2)
+    assert isinstance(events[0], MeasuredWith)
+    progress = [event for event in events if isinstance(event, PrefillProgress)]
+    assert (progress[-1].cached, progress[-1].total) == (0, 100)
+
+
+@pytest.mark.slow
 def test_an_answer_is_the_same_after_a_measurement(open_llama: Open) -> None:
     engine = open_llama(context=256)
     engine.load()

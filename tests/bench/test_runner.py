@@ -1,6 +1,9 @@
 """The state machine, moved by events that a test hands it."""
 
+import dataclasses
+
 import pytest
+from msgspec.structs import replace
 
 from decodescope.backends.events import Event, Failed, Finished
 from decodescope.backends.launch import Source
@@ -79,6 +82,39 @@ def test_one_engine_at_a_time() -> None:
     driven.say(MODEL, WITH, measured(prompt=5))
     assert driven.bench.stage is Stage.DONE
     assert len(driven.bench.rows) == 2
+
+
+def with_threads(threads: int | None, **settings: int) -> Group:
+    group = a_group(READ)
+    return dataclasses.replace(group, settings=replace(group.settings, threads=threads, **settings))
+
+
+def test_one_engine_serves_all_numbers_of_threads() -> None:
+    driven = Driven(with_threads(1), with_threads(4), repetitions=1, warm_up=True)
+    driven.say(MODEL, WITH, measured(prompt=9), measured(prompt=5))
+    assert driven.bench.number == 2
+    driven.say(WITH, measured(prompt=9), measured(prompt=3))
+    assert driven.bench.stage is Stage.DONE
+    assert [engine.closed for engine in driven.engines] == [True]
+    assert [(one.threads, one.pause_ms) for one in driven.asked] == [(1, 20), (1, 0), (4, 20), (4, 0)]
+    assert [(row.model.threads, row.model.threads_batch) for row in driven.bench.rows] == [(1, 1), (4, 4)]
+    assert [row.group.settings.threads for row in driven.bench.rows] == [1, 4]
+
+
+@pytest.mark.parametrize(
+    "others",
+    [with_threads(None), with_threads(4, batch=64), with_threads(4, context=77), with_threads(4, threads_batch=2)],
+)
+def test_other_settings_take_an_engine_of_their_own(others: Group) -> None:
+    driven = Driven(with_threads(1), others, repetitions=1)
+    driven.say(MODEL, WITH, measured(prompt=5))
+    assert [engine.closed for engine in driven.engines] == [True, False]
+
+
+def test_an_engine_that_died_serves_no_other_number_of_threads() -> None:
+    driven = Driven(with_threads(1), with_threads(4), repetitions=1)
+    driven.say(MODEL, WITH, failed("engine"))
+    assert [engine.closed for engine in driven.engines] == [True, False]
 
 
 def test_a_test_that_fails_takes_no_other_with_it() -> None:

@@ -1,10 +1,10 @@
 """Settings as texts and back."""
 
-from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from decodescope.backends.limits import LIMITS
 from decodescope.backends.requests import EngineSettings, Sampling

@@ -22,7 +22,7 @@ from .race import Entry, Race
 from .result_table import ResultTable, Sentences
 from .room import in_view, share
 from .transcript import Transcript
-from .words import race_row, stage_row, stopping_row, tabs
+from .words import absence, race_row, stage_row, stopping_row, tabs
 
 _PLOT_SHARE = 0.01
 """Of one core."""
@@ -185,7 +185,7 @@ class Board(KeptDrawing, Container):
             return
         for panel in self.panels:
             if panel.display:
-                panel.draw_text(self.moment(panel.lane))
+                panel.draw_text(self.moment(panel.lane), absence(panel.lane, self.race))
         self._draw_stage()
         self.at_leisure()
 

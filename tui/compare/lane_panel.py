@@ -59,6 +59,7 @@ class LanePanel(KeptDrawing, Vertical):
         self._shown: Transcript | None = None
         self._pieces = 0
         self._judged = False
+        self._absence = ""
         self._failure_told = False
         self._filled = False
         self.chosen = False
@@ -86,15 +87,17 @@ class LanePanel(KeptDrawing, Vertical):
 
     # Drawing
 
-    def draw_text(self, moment: Moment | None) -> None:
-        """Show the text of a moment; what is there already is not drawn again."""
+    def draw_text(self, moment: Moment | None, absence: str = "") -> None:
+        """Show the text of a moment; what is there already is not drawn again. ``absence``: said without one."""
         transcript = None if moment is None else moment.transcript
         count = 0 if moment is None else moment.transcript.readable(moment.at)
-        if transcript is not self._shown or count < self._pieces:
-            self._shown, self._pieces, self._judged = transcript, 0, False
+        if transcript is not self._shown or count < self._pieces or absence != self._absence:
+            self._shown, self._pieces, self._judged, self._absence = transcript, 0, False, absence
             self._axis.reset()
             self.text.clear()
             self._failure_told = self._filled = False
+            if absence:
+                self.text.end_answer(absence)
         if moment is not None and count > self._pieces:
             self._append(moment, count)
         if self.lane.phase is LanePhase.FAILED and not self._failure_told:

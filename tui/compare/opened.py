@@ -60,18 +60,17 @@ class OpenedLane(RecordingScreen):
         if self._round is None or not self._reference.rounds:
             return
         token = first_difference(self._round.run, self._reference.rounds[0].run)
-        shown = 0 if self.session.run is None else self.session.run.token_count
-        if token is not None and token > shown and self._face.reading is not None:
+        if token is not None and self._face.reading is not None:
             self._marked = True
             words = f"── from here on another answer than {visible(self._reference.plan.label)}'s: token {token:,} ──"
-            self._face.reading.break_at = (token, words)
+            self._face.reading.interrupt_at(token, words)
 
     def _follow(self) -> None:
-        """Take in what the lane has done since."""
+        """Take in what the lane and the reference have done since."""
+        self._look_for_divergence()
         if self._round is not None:
             new = self._round.events[self._played :]
             if new:
-                self._look_for_divergence()
                 self._played += len(new)
                 self._backend.extend(new)
                 self._link.rearm()

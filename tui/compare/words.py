@@ -107,7 +107,7 @@ def _outcome(figures: Counted, moment: Moment | None) -> str:
 
 def _racing(lane: Lane, moment: Moment | None, race: Race, width: int) -> Row:
     if moment is None:
-        return _said("not in the race", "dim", "", width)
+        return _said("no answer", "warn", _where(race), width)
     if not moment.ended:
         return _running(moment, width)
     place = race.place(lane.number)
@@ -115,6 +115,17 @@ def _racing(lane: Lane, moment: Moment | None, race: Race, width: int) -> Row:
     if place is None:
         return _said("there", "warn", f"{text}, not ranked", width)
     return _said(ordinal(place), "good" if place == 1 else "accent", text, width)
+
+
+def _where(race: Race) -> str:
+    return f"{race.number}" if race.round_name == "answer" else f"in {race.round_name} {race.number}"
+
+
+def absence(lane: Lane, race: Race | None) -> str:
+    """Return what stands in place of the text of a lane that has written nothing in what is replayed; else nothing."""
+    if race is None or lane.number in race.entries or lane.phase is LanePhase.FAILED:
+        return ""
+    return f"No answer {_where(race)}."
 
 
 def ordinal(place: int) -> str:

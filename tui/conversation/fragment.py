@@ -1,6 +1,6 @@
 """What the conversation is given to draw."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,3 +13,11 @@ class Fragment:
     marks: int
     """What the lenses know of the token, as ``marks`` packs it; 0 ordinary."""
     thinking: bool = False
+
+
+def without_leading_breaks(fragments: list[Fragment]) -> list[Fragment]:
+    """Leave line breaks out up to the first text."""
+    for place, fragment in enumerate(fragments):
+        if text := fragment.text.lstrip("\r\n"):
+            return [replace(fragment, text=text), *fragments[place + 1 :]]
+    return []

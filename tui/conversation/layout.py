@@ -59,9 +59,15 @@ class Document:
     def begin(self, speaker: Speaker, *, folded: bool = False) -> Turn:
         """Begin a turn, which holds one empty row until text comes."""
         turn = Turn(speaker, folded=folded)
-        gap = 1 if self._blocks and speaker is not Speaker.NOTE else 0
-        self._add_block(turn, gap)
+        self.add(turn, "")
         return turn
+
+    def add(self, turn: Turn, text: str) -> None:
+        """Add a turn that stands in no document, with all of its text."""
+        turn.length = 0
+        gap = 1 if self._blocks and turn.speaker is not Speaker.NOTE else 0
+        self._add_block(turn, gap)
+        self.extend(text)
 
     def extend(self, text: str) -> int:
         """Add text to the last turn; return the first row that may look different."""
@@ -96,6 +102,19 @@ class Document:
             block.starts = None
         else:
             self._wrap_tail(block, closed=closed)
+
+    def interrupt(self, turn: Turn, offset: int, note: str) -> Turn:
+        """Put a note above the character ``offset`` of a turn, where a token begins; return the turn below it."""
+        turns = self.turns
+        later = [(one, self.text_of(one)) for one in turns[turns.index(turn) + 1 :]]
+        text, rest = self.text_of(turn), turn
+        self.drop_from(turn)
+        if offset:
+            rest = turn.split(offset)
+            self.add(turn, text[:offset])
+        for one, its_text in [(Turn(Speaker.NOTE), note), (rest, text[offset:]), *later]:
+            self.add(one, its_text)
+        return rest
 
     def drop_from(self, turn: Turn) -> None:
         """Take away a turn and all that follow."""
@@ -198,6 +217,11 @@ class Document:
             number for number, block in enumerate(self._blocks) if block.turn is turn and block.offset <= offset
         )
         return Place(number, offset - self._blocks[number].offset)
+
+    def character_of(self, place: Place) -> tuple[Turn, int]:
+        """Return the turn of a place and the offset in its text; of a gap, that of what follows."""
+        block = self._blocks[place.block]
+        return block.turn, block.offset + max(place.offset, 0)
 
     def line(self, row: int) -> Line | None:
         """Return the text of a row, laying its block out where that has not been done; ``None`` for an empty row."""

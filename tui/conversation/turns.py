@@ -54,6 +54,19 @@ class Turn:
         self._tokens.extend([fragment.index for fragment in fragments])
         self._marks.extend([fragment.marks for fragment in fragments])
 
+    def split(self, offset: int) -> "Turn":
+        """Keep the tokens before the character ``offset``, where a token begins, and return a turn of the others.
+
+        Both are in no document then, each to be added to one with its text.
+        """
+        first = bisect_right(self._ends, offset)
+        rest = Turn(self.speaker, folded=self.folded)
+        rest.words = self.words
+        rest._ends = array("I", [end - offset for end in self._ends[first:]])
+        rest._tokens, rest._marks = self._tokens[first:], self._marks[first:]
+        del self._ends[first:], self._tokens[first:], self._marks[first:]
+        return rest
+
     @property
     def first_token(self) -> int | None:
         """Index of the first token with text."""

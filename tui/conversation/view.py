@@ -1,13 +1,12 @@
 """The conversation as a scrollable widget."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import groupby
 
 from textual.events import Click
 from textual.message import Message
 
-from .fragment import Fragment
+from .fragment import Fragment, without_leading_breaks
 from .layout import Document
 from .paint import BAR_CELLS, column_of, offset_at
 from .text_pages import TextPages
@@ -94,17 +93,37 @@ class Conversation(TextPages):
             self.begin_answer()
         self._write(Speaker.PROMPT, [fragment for fragment in fragments if fragment.text])
 
-    def interrupt(self, note: str) -> None:
-        """Say something within the answer; it goes on below."""
-        self._end_parts()
-        self._document.begin(Speaker.NOTE)
-        self._document.extend(note)
-        self._begin_part(Speaker.MODEL)
+    def interrupt(self, token: int, note: str) -> bool:
+        """Say something within the answer, above the text of a token; return whether that text is there already.
+
+        What stands at the top of the view stays there once the reader has scrolled; no token is looked at any more.
+        """
+        part = self._part_of(token)
+        offset = 0 if part is None else part.span_of(token)[0]
+        if part is None or offset == part.length:
+            return False
+        top = None if self.following else self._document.place_at(self.scroll_offset.y)
+        seen = None if top is None else self._document.character_of(top)
+        rest = self._document.interrupt(part, offset, note)
+        if rest is not part:
+            self._parts.insert(self._parts.index(part) + 1, rest)
+            self._live = rest if self._live is part else self._live
+        self._strips.clear()
+        self._inspected = self._place = None
+        if seen is not None:
+            turn, at = seen
+            below = turn is part and at >= offset
+            self._place = self._document.place_of(*((rest, at - offset) if below else seen))
+        if self.is_mounted and self.scrollable_size:
+            self._rows_changed(self._place)
+        else:
+            self._changed()
+        return True
 
     def _write(self, speaker: Speaker, fragments: list[Fragment]) -> None:
         if speaker is Speaker.MODEL and self._after_thought():
             # The empty row between them is there already.
-            fragments = _without_leading_breaks(fragments)
+            fragments = without_leading_breaks(fragments)
         if not fragments:
             return
         if self._live is None or self._live.speaker is not speaker:
@@ -279,11 +298,3 @@ class Conversation(TextPages):
         if self.walking:
             self.post_message(self.Picked(None))
         super().action_scroll_end()
-
-
-def _without_leading_breaks(fragments: list[Fragment]) -> list[Fragment]:
-    """Leave line breaks out up to the first text."""
-    for place, fragment in enumerate(fragments):
-        if text := fragment.text.lstrip("\r\n"):
-            return [replace(fragment, text=text), *fragments[place + 1 :]]
-    return []

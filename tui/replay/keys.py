@@ -1,8 +1,8 @@
 """Every key of a replay in one place, as for the scope."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from textual.binding import Binding
 
 from ..keys import BACK, RECORDING_KEYS, Key, refusing

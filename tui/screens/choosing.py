@@ -1,8 +1,8 @@
 """Which model answers and how it is asked: opens the screens that change it and puts the change into force."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from textual.screen import Screen
 
 from ...backends.text import visible

@@ -31,8 +31,8 @@ class Reading(TokensView):
         self._recorded = recorded
         self._run: Run | None = None
         self._judged = False
-        self.break_at: tuple[int, str] | None = None
-        """(index of a token, words): the words are to stand before the text of that token."""
+        self._interruption: tuple[int, str] | None = None
+        """(index of a token, words): the words are to stand above the text of that token, once it is there."""
 
     @property
     def token_count(self) -> int:
@@ -53,12 +53,19 @@ class Reading(TokensView):
         fragments = [
             Fragment(piece.index, piece.text, _at(marks, piece.index - 1 - first), piece.thinking) for piece in pieces
         ]
-        if self.break_at is not None and fragments[-1].index >= self.break_at[0]:
-            (token, words), self.break_at = self.break_at, None
-            self.conversation.append(fragment for fragment in fragments if fragment.index < token)
-            self.conversation.interrupt(words)
-            fragments = [fragment for fragment in fragments if fragment.index >= token]
         self.conversation.append(fragments)
+        self._interrupt()
+
+    def interrupt_at(self, token: int, words: str) -> None:
+        """Have words stand above the text of a token, be it there already or still to come."""
+        self._interruption = (token, words)
+        self._interrupt()
+
+    def _interrupt(self) -> None:
+        if self._interruption is not None and self.conversation.interrupt(*self._interruption):
+            self._interruption = None
+            if self.inspecting:
+                self._show_token()
 
     def draw(self, run: Run | None) -> None:
         """Bring everything up to date with the run."""

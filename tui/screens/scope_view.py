@@ -17,13 +17,11 @@ from ..widgets.cells import Cells
 from ..widgets.kept import KeptHorizontal
 from .arrangement import ARRANGEMENT
 from .face import Face
-from .help import HelpScreen, scope_sections
 from .looking import Looking
 from .offering import Offering
 from .room import counter_lines, plot_lines
 from .taking_out import copy_answer, save_last_answer
 from .watching import Watching
-from .why import WhyScreen
 from .wording import answer_note
 
 _SLOW_SECONDS = 0.5
@@ -215,8 +213,12 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
 
     def action_why(self) -> None:
         """Say why it is slower to write than to read."""
+        from .why import WhyScreen
+
         self.app.push_screen(WhyScreen(lambda: self.session))
 
     def action_help(self) -> None:
         """Show the keys and what the figures mean."""
+        from .help import HelpScreen, scope_sections
+
         self.app.push_screen(HelpScreen(scope_sections(self._face.key_bar.keys)))

@@ -1,6 +1,6 @@
 """The figures of the run, in a grid whose places never move."""
 
-from dataclasses import dataclass
+import msgspec
 
 from ...metrics import numbers
 from ..session import Session
@@ -11,8 +11,7 @@ _CELL_AT_MOST = 22
 _GAP = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+class Figures(msgspec.Struct, frozen=True):
     """All figures as text, at one moment."""
 
     ttft: str = numbers.MISSING

@@ -1,7 +1,8 @@
 """A curve with its axis and its marked levels, as rows of cells."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 from ..plotting.axis import tick_label
 from ..plotting.curve import draw, level
@@ -14,8 +15,7 @@ _FREE = " \u2800"
 _SIGNS = "▲▾"
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(msgspec.Struct, frozen=True):
     """A level, or a curve of one, drawn across the picture wherever the curve itself leaves room."""
 
     y: float | Sequence[float]

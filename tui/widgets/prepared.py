@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+import msgspec
 from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
@@ -17,8 +17,7 @@ else:
     _Base = object  # Textual inherits styles and component classes from the first base that is a widget
 
 
-@dataclass(frozen=True, slots=True)
-class _Box:
+class _Box(msgspec.Struct, frozen=True):
     """What stands around the content, and under it."""
 
     left: int

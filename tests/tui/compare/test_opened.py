@@ -232,6 +232,38 @@ async def test_a_lane_under_way_is_followed() -> None:
         await running.sees("scored by Q2_K against Q8_0")
 
 
+@pytest.mark.parametrize("inspecting", [False, True])
+async def test_a_divergence_is_marked_when_it_becomes_known(inspecting: bool) -> None:
+    reference, other = two_lanes()
+    events = events_of(SKY)
+    behind = dataclasses.replace(reference, phase=LanePhase.RUNNING, rounds=[round_of(events[:5])])
+    async with opened(other, behind) as running:
+        await running.sees("The sky is blue like the sea.")
+        assert "another answer" not in running.shown()
+        if inspecting:
+            await running.press("i", "left")
+            await running.sees("#7 ·sea")
+        for event in events[5:]:
+            behind.rounds[0].run.apply(event)
+            behind.rounds[0].events.append(event)
+        await running.sees("from here on another answer than Q8_0's: token 5")
+        rows = [row.strip("❯ ") for row in running.shown().splitlines()]
+        place = rows.index("── from here on another answer than Q8_0's: token 5 ──")
+        assert rows[place - 1] == "The sky is blue"
+        assert rows[place + 2] == "like the sea."
+        assert styled(running, "reverse") == ([" sea"] if inspecting else [])
+
+
+async def test_a_reference_that_begins_later_is_looked_at_too() -> None:
+    reference, other = two_lanes()
+    rounds = reference.rounds
+    reference.rounds = []
+    async with opened(other, reference) as running:
+        await running.sees("The sky is blue like the sea.")
+        reference.rounds = rounds
+        await running.sees("from here on another answer than Q8_0's: token 5")
+
+
 async def test_the_newest_whole_round_is_shown() -> None:
     reference, other = two_lanes()
     other.rounds += [round_of(events_of(SKY), 2), round_of(events_of(SEA)[:4], 3)]

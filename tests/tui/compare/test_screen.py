@@ -129,6 +129,25 @@ async def test_another_round_and_cancelling() -> None:
         await running.until(lambda: "race" in running.shown())
 
 
+async def test_a_round_that_was_cancelled_is_replayed_with_all_lanes() -> None:
+    async with comparing(3) as running:
+        await running.play(running.comparison.all_written)
+        await running.press("r")
+        await running.play(lambda: running.comparison.generated(1, answer(6 * MS)[:20], round=2))
+        await running.press("escape")
+        await running.seen("race round 2 of 2")
+        await running.raced(5000)
+        shown = running.shown()
+        assert "16 tokens in 0.2 s, not ranked" in shown
+        assert shown.count("no answer in round 2") == 2
+        assert shown.count("No answer in round 2.") == 2
+        await running.press("n")
+        await running.raced(5000)
+        shown = running.shown()
+        assert "o answer in round" not in shown
+        assert shown.count("word39") == 3
+
+
 async def test_copy_and_save(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     copied: list[str] = []
     monkeypatch.setattr(CompareApp, "copy_to_clipboard", lambda self, text: copied.append(text))

@@ -152,6 +152,56 @@ async def test_new_marks() -> None:
         assert segment_of(app, "one").text == "  one"
 
 
+async def test_a_note_above_a_token_that_is_there_already() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        app.view.add_user("why?")
+        app.view.append([*fragments(["hm", " mm"], thinking=True), Fragment(3, "one", 0), Fragment(4, " two", 3)])
+        app.view.end_answer("cancelled")
+        assert app.view.interrupt(4, "── here ──")
+        assert not app.view.interrupt(5, "── its text is still to come ──")
+        await pilot.pause()
+        told = [row.strip("▌┊ ") for row in screen_rows(app)]
+        assert told[1:10] == ["", "hm mm", "", "one", "── here ──", "", "two", "cancelled", ""]
+        style = segment_of(app, " two").style
+        assert style is not None
+        assert style.reverse
+        app.view.mark_again(np.array([0, 0, 3, 0], dtype=np.uint8))
+        await pilot.pause()
+        style = segment_of(app, "one").style
+        assert style is not None
+        assert style.reverse
+
+
+async def test_an_answer_goes_on_below_a_note() -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        app.view.append(fragments(["hm", " mm"], thinking=True))
+        assert app.view.interrupt(1, "── here ──")
+        app.view.append([Fragment(3, " ok", 0, thinking=True), Fragment(4, "\n\nyes", 0)])
+        await pilot.pause()
+        told = [row.strip("▌┊ ") for row in screen_rows(app)]
+        assert told[:5] == ["── here ──", "", "hm mm ok", "", "yes"]
+
+
+@pytest.mark.parametrize("token", [3, 45])
+async def test_a_note_leaves_the_reader_where_they_are(token: int) -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        app.view.append(lines(1, 100))
+        await pilot.pause()
+        app.view.scroll_to(y=39, animate=False)
+        await pilot.pause()
+        assert top_line(app) == "line 40"
+        assert app.view.interrupt(token, "── here ──")
+        await pilot.pause()
+        assert top_line(app) == "line 40"
+        assert ("── here ──" in "\n".join(screen_rows(app))) is (token == 45)
+        await pilot.resize_terminal(WIDTH + 10, HEIGHT)
+        await pilot.pause()
+        assert top_line(app) == "line 40"
+
+
 async def test_another_theme_restyles_what_is_there() -> None:
     app = Host()
     async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:

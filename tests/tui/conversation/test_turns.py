@@ -69,6 +69,19 @@ def test_tokens_can_be_added_after_new_marks() -> None:
     assert runs(turn, 2, 13) == [(12, 0), (13, 1)]
 
 
+def test_split_where_a_token_begins() -> None:
+    turn = Turn(Speaker.MODEL)
+    # Token 3 held the first byte of what token 4 completed.
+    for characters, token, tint in [(2, 1, 0), (3, 2, 1), (1, 4, 2), (4, 5, 2)]:
+        mark(turn, characters, token, tint)
+    rest = turn.split(turn.span_of(3)[0])
+    assert runs(turn, 0, 5) == [(2, 0), (5, 1)]
+    assert runs(rest, 0, 5) == [(5, 2)]
+    assert [turn.span_of(token) for token in (1, 2, 3)] == [(0, 2), (2, 5), (5, 5)]
+    assert [rest.span_of(token) for token in (3, 4, 5)] == [(0, 1), (0, 1), (1, 5)]
+    assert (rest.first_token, rest.speaker) == (4, Speaker.MODEL)
+
+
 def test_many_at_once_are_the_same_as_one_by_one() -> None:
     fragments = [Fragment(token, "x" * token, token % 3) for token in range(1, 9)]
     one, other = Turn(Speaker.MODEL), Turn(Speaker.MODEL)
