@@ -49,6 +49,7 @@ class ScopeScreen(Asking, ScopeView):
             stop=options.stop,
             system=options.system,
             raw=options.raw,
+            probabilities=options.probabilities,
         )
         if options.model is None:
             session.choosing()
