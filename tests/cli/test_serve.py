@@ -203,7 +203,9 @@ def test_wrong_flags_are_said_at_once(decodescope: RunCommand, tmp_path: Path) -
 
 
 def test_its_help_is_its_own(decodescope: RunCommand) -> None:
-    assert b"--allow-remote" in decodescope("serve", "-h").stdout
+    said = decodescope("serve", "-h").stdout
+    assert b"--allow-remote" in said
+    assert b"-h, --help" in said
 
 
 def test_an_address_that_is_taken(served: Served, decodescope: RunCommand) -> None:
