@@ -107,6 +107,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return ", ".join(part for part in (self.cpu_info, self.gpu_info) if part)
 
     @property
+    def busy(self) -> bool:
+        """Whether the machine is known to have been busy during a repetition."""
+        return any(one.quiet is False for one in self.repetitions)
+
+    @property
     def quiet_ns(self) -> list[int]:
         """The samples during which the machine is not known to have been busy, ns."""
         known = [one.quiet for one in self.repetitions] or [None] * len(self.samples_ns)
@@ -132,6 +137,8 @@ class Compared:
     speed: Interval
     """New tokens per second over old ones."""
     change: Change
+    busy: tuple[str, ...] = ()
+    """When the machine was busy during repetitions that count: ``now``, ``then``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +164,9 @@ class Comparison:
         return [one for one in self.compared if one.change is Change.SLOWER]
 
     @property
-    def passed(self) -> bool:
-        """Whether something could be compared and nothing has become slower."""
-        return bool(self.compared) and not self.slower
+    def busy(self) -> list[Compared]:
+        """What is compared by repetitions on a busy machine as well."""
+        return [one for one in self.compared if one.busy]
 
     @property
     def conclusion(self) -> str:
@@ -173,8 +180,9 @@ class Comparison:
         return f"Nothing is shown to be slower by more than {allowed}."
 
 
-def compare(new: Sequence[Result], old: Sequence[Result], tolerance: float) -> Comparison:
-    """Compare every row of ``new`` with the last one of ``old`` that is alike."""
+def compare(new: Sequence[Result], old: Sequence[Result], tolerance: float, *, noisy: bool = False) -> Comparison:
+    """Compare every row of ``new`` with the last one of ``old`` that is alike; ``noisy``: by the repetitions on a busy
+    machine, too."""
     compared: list[Compared] = []
     left: list[NotCompared] = []
     used: set[int] = set()
@@ -185,7 +193,7 @@ def compare(new: Sequence[Result], old: Sequence[Result], tolerance: float) -> C
         if not alike:
             left.append(NotCompared(row, _nearest(row, [one for _, one in same])))
             continue
-        found = _compared(row, alike[-1][1], tolerance)
+        found = _compared(row, alike[-1][1], tolerance, noisy=noisy)
         if isinstance(found, Compared):
             compared.append(found)
         else:
@@ -205,7 +213,11 @@ def _nearest(row: Result, same: Sequence[Result]) -> str:
     return "; ".join(nearest)
 
 
-def _compared(row: Result, old: Result, tolerance: float) -> Compared | NotCompared:
+def _compared(row: Result, old: Result, tolerance: float, *, noisy: bool) -> Compared | NotCompared:
+    busy: tuple[str, ...] = ()
+    if noisy:
+        busy = tuple(when for when, one in (("now", row), ("then", old)) if one.busy)
+        row, old = (msgspec.structs.replace(one, repetitions=()) for one in (row, old))
     speed = independent_ratio_interval(old.quiet_ns, row.quiet_ns)
     if speed is None:
         when = "now" if len(row.quiet_ns) < _FEWEST else "in the old results"
@@ -216,7 +228,7 @@ def _compared(row: Result, old: Result, tolerance: float) -> Compared | NotCompa
         change = Change.SLOWER
     elif speed.low > 1 / (1 - tolerance):
         change = Change.FASTER
-    return Compared(row, old, speed, change)
+    return Compared(row, old, speed, change, busy)
 
 
 def results_in(data: bytes, name: str) -> tuple[Result, ...]:
@@ -255,6 +267,8 @@ def lines(comparison: Comparison) -> list[str]:
         text += [f"| {' | '.join(markdown(visible(cell)) for cell in _cells(one))} |" for one in comparison.compared]
         text.append("")
     text += [f"Not compared: {one.row.name} ({one.row.place}): {one.why}." for one in comparison.left]
+    if names := ", ".join(dict.fromkeys(one.new.name for one in comparison.busy)):
+        text.append(f"The machine was busy, which counts here: {names}. A ratio may tell of that and of nothing else.")
     return [*text, comparison.conclusion]
 
 
@@ -266,7 +280,7 @@ def _cells(one: Compared) -> list[str]:
         numbers.bare_rate(_mean_rate(one.new)),
         numbers.ratio(one.speed.value),
         numbers.interval(one.speed.low, one.speed.high),
-        one.change.value,
+        one.change.value + (f", busy {' and '.join(one.busy)}" if one.busy else ""),
     ]
 
 

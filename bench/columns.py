@@ -10,7 +10,7 @@ from .figures import Row
 from .plan import BenchPlan
 
 _MIB, _GIB = 2**20, 2**30
-_GIVE_WAY = ("backend", "params", "size", "threads", "ITL p95", "ITL p99", "TTFT ms", "disturbed", "ITL p50")
+_GIVE_WAY = ("backend", "params", "size", "threads", "ITL p95 ms", "ITL p99 ms", "TTFT ms", "disturbed", "ITL p50 ms")
 """What is left out where there is no room, the first first; what differs between the rows stays."""
 
 
@@ -111,7 +111,7 @@ def _columns(plan: BenchPlan) -> tuple[Column, ...]:
         Column("t/s", 20, _rate, least=17),
         Column("TTFT ms", 9, lambda row: numbers.bare_milliseconds(row.ttft_ns), least=7),
     ]
-    found += [Column(f"ITL {name}", 7, _of_itl(name)) for name in ("p50", "p95", "p99")]
+    found += [Column(f"ITL {name} ms", 10, _of_itl(name)) for name in ("p50", "p95", "p99")]
     found.append(Column("disturbed", 12, _disturbed, least=_disturbed_width(plan)))
     return tuple(found)
 

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable, Sequence
 
 from ..bench.against import AgainstError, Comparison, Result, compare, lines, result_of, results_in
 from ..bench.fields import record
@@ -24,6 +25,9 @@ _MOST_RESULTS_BYTES = 1 << 28
 _CANCEL_DEADLINE_SECONDS = 5.0
 _SILENCE_SECONDS = 0.5
 
+_Compare = Callable[[Sequence[Result], Sequence[Result]], Comparison]
+"""Takes new results and old ones."""
+
 
 def bench(
     grid: Grid,
@@ -35,8 +39,10 @@ def bench(
     warm_up: bool,
     against: str | None,
     tolerance: float,
+    noisy: bool,
 ) -> int:
-    """Measure, print the rows, and return the exit status; ``tolerance`` is a share. Raises click.UsageError."""
+    """Measure, print the rows, and return the exit status; ``tolerance`` is a share; ``noisy``: repetitions on a busy
+    machine are compared, too. Raises click.UsageError."""
     grid.check()
     old: tuple[Result, ...] | None = None
     if against is not None:
@@ -53,7 +59,8 @@ def bench(
         except Interrupted:
             messages.say("Cancelled before anything was measured.")
             return interrupts.exit_code
-        return _Benching(plan, form, data, messages).perform(interrupts, old, tolerance)
+        benching = _Benching(plan, form, data, messages)
+        return benching.perform(interrupts, old, lambda new, old: compare(new, old, tolerance, noisy=noisy))
 
 
 class _Benching:
@@ -70,8 +77,8 @@ class _Benching:
         self._written = 0
         self._told = 0
 
-    def perform(self, interrupts: Interrupts, old: tuple[Result, ...] | None, tolerance: float) -> ExitCode:
-        """Measure; every failure is said on stderr."""
+    def perform(self, interrupts: Interrupts, old: tuple[Result, ...] | None, compared_with: _Compare) -> ExitCode:
+        """Measure, and compare with the ``old`` results; every failure is said on stderr."""
         # An engine that is in a long computation may take seconds to end, also within ``close``.
         notice = threading.Timer(_SILENCE_SECONDS, self._progress.say, ["Stopping. Ctrl+C once more ends it at once."])
         notice.daemon = True
@@ -86,7 +93,7 @@ class _Benching:
             self._write_rows()
             self._data.write(self._printer.end())
             if old is not None:
-                compared = self._compare(old, tolerance)
+                compared = self._compare(old, compared_with)
             self._data.flush()
         except BrokenPipeError:
             self._data.abandon()
@@ -139,9 +146,9 @@ class _Benching:
             self._data.write(self._printer.row(row))
             self._data.flush()
 
-    def _compare(self, old: tuple[Result, ...], tolerance: float) -> Comparison:
+    def _compare(self, old: tuple[Result, ...], compared_with: _Compare) -> Comparison:
         new = [result_of(record(row, self._build)) for row in self._bench.rows]
-        compared = compare(new, old, tolerance)
+        compared = compared_with(new, old)
         text = "\n".join(lines(compared))
         if self._form is Form.MD:
             self._data.write(f"\n{text}\n")
@@ -165,5 +172,6 @@ class _Benching:
             return interrupts.exit_code
         if any(failure.of_model for failure in bench.failures):
             return ExitCode.NOT_LOADED
-        failed = bool(bench.failures) or (compared is not None and not compared.passed)
-        return ExitCode.FAILED if failed else ExitCode.DONE
+        if bench.failures or (compared is not None and compared.slower):
+            return ExitCode.FAILED
+        return ExitCode.NOT_COMPARED if compared is not None and not compared.compared else ExitCode.DONE

@@ -12,6 +12,8 @@ class ExitCode(IntEnum):
     USAGE = 2
     NOT_LOADED = 3
     """The model could not be found or loaded."""
+    NOT_COMPARED = 4
+    """Nothing could be compared with the old results, so that nobody knows whether something has become slower."""
     HUNG_UP = 129
     CANCELLED = 130
     NOBODY_READS = 141

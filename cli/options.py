@@ -34,6 +34,8 @@ class GenerationOptions:
     stop: tuple[str, ...]
     system: str | None
     raw: bool
+    probabilities: bool = False
+    """Whether each token is to say how likely it was."""
 
     @property
     def model(self) -> str | None:
@@ -42,12 +44,17 @@ class GenerationOptions:
 
     def request(self, prompt: str) -> Request:
         """Return the request for a first turn."""
-        if self.raw:
-            return Request(prompt=prompt, sampling=self.sampling, max_tokens=self.max_tokens, stop=self.stop)
-        messages: tuple[Message, ...] = (Message("user", prompt),)
-        if self.system is not None:
+        messages: tuple[Message, ...] = () if self.raw else (Message("user", prompt),)
+        if messages and self.system is not None:
             messages = (Message("system", self.system), *messages)
-        return Request(messages=messages, sampling=self.sampling, max_tokens=self.max_tokens, stop=self.stop)
+        return Request(
+            messages=messages,
+            prompt=prompt if self.raw else None,
+            sampling=self.sampling,
+            max_tokens=self.max_tokens,
+            stop=self.stop,
+            probabilities=self.probabilities,
+        )
 
     def described(self) -> dict[str, Any]:
         """Return all of it as plain JSON values, under the long names of the flags."""
@@ -342,6 +349,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help=LIMITS["repeat_last_n"].about,
     ),
     setting("--ignore-eos/--no-ignore-eos", "ignore_eos", show_default=False, help="Go on when the model would stop."),
+    click.option(
+        "--probabilities",
+        is_flag=True,
+        help="Compute how likely every token was and what could have come instead, from the first one on: for --jsonl, "
+        "for --record and on the screen. It adds to the time of every token.",
+    ),
 )
 
 
@@ -387,4 +400,5 @@ def collect(values: dict[str, Any]) -> GenerationOptions:
         stop=values["stop"],
         system=None if system is None else valid_text(system),
         raw=raw,
+        probabilities=values["probabilities"],
     )

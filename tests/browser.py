@@ -135,6 +135,11 @@ class Browser:
         self.call("Input.dispatchKeyEvent", type="rawKeyDown", **pressed)
         self.call("Input.dispatchKeyEvent", type="keyUp", **pressed)
 
+    def click(self, x: int, y: int) -> None:
+        """Click at a place, in pixels."""
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
     def hear(self) -> None:
         """Take in what the page tells within a moment."""
         self.run("new Promise((done) => setTimeout(done, 50))")

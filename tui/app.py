@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from textual.driver import Driver
+from textual.events import Event, Key, Paste
 
 from ..backends.contract import Backend
 from ..backends.requests import EngineSettings
@@ -43,6 +44,12 @@ class ScopeApp(TerminalApp):
         """Begin with the scope."""
         self.scope = ScopeScreen(self._options, self._link, self._history, self._watching)
         return self.scope
+
+    async def on_event(self, event: Event) -> None:
+        """Have the scope see first what is typed: no key is overtaken by the next one, which finds another focus."""
+        if isinstance(event, Key | Paste) and self.screen_stack and self.screen is self.scope:
+            self.scope.take_typing(event)
+        await super().on_event(event)
 
 
 def run_scope(options: ScopeOptions, tape: SessionTape | None = None) -> int:

@@ -18,7 +18,7 @@ class Key(msgspec.Struct, frozen=True):
     """One sentence."""
     display: str
     letter: str = ""
-    """A single key that does the same while the prompt box has no focus."""
+    """A single key that does the same where there is no prompt box to type into."""
     rank: int = 0
     """In a narrow key bar the highest ranks go first; rank 0 always stays."""
     recorded: bool = True
@@ -107,7 +107,7 @@ BOX_KEYS = (
     ("enter", "Send the prompt."),
     ("^j", "New line; also shift+enter or alt+enter where the terminal tells them apart."),
     ("up, down", "On the first or last line: earlier and later prompts."),
-    ("tab", "Move between the prompt box, the conversation and the tokens."),
+    ("tab", "Move between the prompt box, the conversation and the tokens; what is typed goes to the box in any case."),
 )
 
 READING_KEYS = (
@@ -121,14 +121,14 @@ READING_KEYS = (
 )
 
 
-def bindings(keys: Sequence[Key] = KEYS) -> list[Binding]:
-    """Return the bindings of a screen on which these keys work."""
+def bindings(keys: Sequence[Key] = KEYS, *, letters: bool = True) -> list[Binding]:
+    """Return the bindings of a screen on which these keys work; without ``letters`` these are typed."""
     made: list[Binding] = []
     for key in keys:
         if key.action.startswith("app."):
             continue  # bound by the app itself
         made.append(Binding(key.key, key.action, key.help, show=False, priority=True))
-        if key.letter:
+        if letters and key.letter:
             made.append(Binding(key.letter, key.action, key.help, show=False))
     return made
 

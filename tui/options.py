@@ -24,6 +24,8 @@ class ScopeOptions(msgspec.Struct, frozen=True):
     """The system prompt."""
     raw: bool = False
     """Complete the prompt as it stands, without the chat template."""
+    probabilities: bool = False
+    """Compute how likely each token was whatever is looked at."""
     prompt: str | None = None
     """Asked as soon as the model is ready."""
     fps: int | None = None

@@ -82,7 +82,9 @@ class Session:
         stop: tuple[str, ...] = (),
         system: str | None = None,
         raw: bool = False,
+        probabilities: bool = False,
     ) -> None:
+        """``probabilities``: requests ask for probability facts whatever is looked at."""
         self.configure(sampling=sampling, max_tokens=max_tokens, stop=stop, system=system)
         self._asked_raw = raw
         self.turns: list[Turn] = []
@@ -91,8 +93,8 @@ class Session:
         self.load_fraction = 0.0
         self.run: Run | None = None
         self.failure: Failed | None = None
-        self.probabilities = False
-        """Whether requests ask for probability facts."""
+        self.keeps_probabilities = self.probabilities = probabilities
+        """Whether requests ask for probability facts, at any time and now."""
         self.stopping = False
         """The generation under way has been told to stop."""
         self.bandwidth: float | None = None

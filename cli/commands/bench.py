@@ -112,6 +112,7 @@ def _no_recording(_ctx: click.Context, _parameter: click.Parameter, given: str |
     metavar="PERCENT",
     help="With --against: how much of the speed may be lost.",
 )
+@click.option("--noisy", is_flag=True, help="With --against: count the repetitions on a busy machine, too, and say so.")
 @click.option("--record", hidden=True, expose_value=False, callback=_no_recording)
 def bench_command(
     models: tuple[str, ...],
@@ -121,6 +122,7 @@ def bench_command(
     form: str,
     against: str | None,
     tolerance: float,
+    noisy: bool,
     **values: Any,
 ) -> None:
     """Measure how fast models read (pp512) and write (tg128), on random tokens, and how quiet the machine was.
@@ -129,12 +131,14 @@ def bench_command(
     and LLAMA_ARG_ variables do not count here.
 
     With --against a row that is slower by more than --tolerance, its whole 95 % interval beyond it, makes the exit
-    status 1, and so does it when nothing could be compared; stderr says what could not be and why.
+    status 1. It is 4 when nothing could be compared, as on a busy machine; what could not be and why is said.
 
     Exit status: 0 done, 1 something could not be measured or has become slower, 2 wrong usage, 3 a model could not be
-    loaded (the others are measured all the same), 130 cancelled, with the repetitions that were
-    complete by then; stderr says what is missing.
+    loaded (the others are measured all the same), 4 nothing could be compared, 130 cancelled, with the repetitions that
+    were complete by then; stderr says what is missing.
     """
+    if noisy and against is None:
+        raise click.UsageError("--noisy goes with --against FILE.")
     from ...bench.formats import Form
     from ..bench_plan import Grid
     from ..benching import bench
@@ -150,6 +154,7 @@ def bench_command(
         warm_up=not no_warmup,
         against=None if against is None else valid_text(against),
         tolerance=tolerance / 100,
+        noisy=noisy,
     )
     click.get_current_context().exit(status)
 

@@ -42,6 +42,8 @@ def run_command(
     if no_text and record is None:
         raise click.UsageError("--no-text goes with --record FILE.")
     options = collect(values)
+    if options.probabilities and not as_jsonl and record is None:
+        raise click.UsageError("--probabilities goes with --jsonl or --record FILE: nothing else shows them.")
     if len(options.models) > 1:
         raise click.UsageError("run takes one model; several are compared by decodescope compare.")
     messages = Messages()

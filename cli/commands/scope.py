@@ -137,6 +137,7 @@ def _open(
         stop=options.stop,
         system=options.system,
         raw=options.raw,
+        probabilities=options.probabilities,
         prompt=prompt,
         fps=fps,
         low_bandwidth=low_bandwidth,

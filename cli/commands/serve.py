@@ -22,7 +22,7 @@ _WHO = (
 @click.command(
     "serve",
     short_help="Show the scope in a browser.",
-    context_settings={"ignore_unknown_options": True, "help_option_names": ["--help"]},
+    context_settings={"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]},
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=_DEFAULT_PORT, metavar="N", help="0: any that is free.")
 @click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
@@ -46,9 +46,6 @@ def serve_command(
 
     Exit status: 0 ended, 1 the address cannot be had, 2 wrong usage, 3 the model could not be found.
     """
-    if flags[:1] == ("-h",):
-        click.echo(ctx.get_help())
-        return
     _check(ctx, flags)
     messages = Messages()
     if importlib.util.find_spec("textual_serve") is None:

@@ -61,12 +61,12 @@ def test_the_tolerance_counts() -> None:
 
 
 def test_what_passes() -> None:
-    assert compare([RESULT], [RESULT], 0.05).passed
+    assert not compare([RESULT], [RESULT], 0.05).slower
     slower = compare([times(1.2)], [RESULT], 0.05)
-    assert not slower.passed
+    assert [one.new.name for one in slower.slower] == ["tg10"]
     assert slower.conclusion == "Slower by more than 5.0 %: tg10."
     nothing = compare([RESULT], [], 0.05)
-    assert not nothing.passed
+    assert nothing.compared == ()
     assert nothing.conclusion == "Nothing could be compared."
 
 
@@ -108,6 +108,14 @@ def test_repetitions_on_a_busy_machine_do_not_count() -> None:
     assert found.speed.value == pytest.approx(1.0)
     left = compare([result_of(record(a_row(trial, busy, busy, *quiet[:1]), BUILD))], [old], 0.05).left
     assert left[0].why == "fewer than two repetitions on a quiet machine now"
+    noisy = compare([result_of(record(a_row(trial, busy, busy), BUILD))], [old], 0.05, noisy=True)
+    (found,) = noisy.compared
+    assert found.change is Change.SLOWER
+    assert found.busy == ("now",)
+    assert "| slower, busy now |" in "\n".join(lines(noisy))
+    assert any(line.startswith("The machine was busy, which counts here: tg40.") for line in lines(noisy))
+    quiet_noisy = compare([old], [old], 0.05, noisy=True)
+    assert not any("busy" in line for line in lines(quiet_noisy))
 
 
 def test_results_of_llama_bench_itself() -> None:

@@ -90,7 +90,7 @@ def test_markdown() -> None:
         (170, []),
         (130, ["params", "backend"]),
         (120, ["size", "params", "backend"]),
-        (80, ["size", "params", "backend", "threads", "TTFT ms", "ITL p95", "ITL p99"]),
+        (80, ["size", "params", "backend", "threads", "TTFT ms", "ITL p95 ms", "ITL p99 ms"]),
     ],
 )
 def test_markdown_fits_into_a_terminal(width: int, left_out: list[str]) -> None:
@@ -101,7 +101,7 @@ def test_markdown_fits_into_a_terminal(width: int, left_out: list[str]) -> None:
     assert len({len(line) for line in (heading, rule, read, write)}) == 1
     assert len(heading) <= width
     assert not set(headings) & set(left_out)
-    assert {"model", "test", "t/s", "ITL p50", "disturbed"} <= set(headings)
+    assert {"model", "test", "t/s", "ITL p50 ms", "disturbed"} <= set(headings)
     assert "1264.39 ± 22.08" in read
     assert "…" in write
     told = [line for line in rest if line.startswith("No room for: ")]

@@ -287,11 +287,29 @@ def test_against(decodescope: RunCommand, script: ScriptWriter, tmp_path: Path) 
     assert status == 1
     assert "Slower by more than 5.0 %: pp64." in said
     status, said = against([1000], "-o", "csv")
-    assert status == 1
+    assert status == 4
     assert "fewer than two repetitions in the old results" in said
     assert "Nothing could be compared." in said
     status, said = against([0, 0])
     assert (status, said) == (2, f"{old} holds a figure that cannot be, in row 1: {NO_TIME}.\n")
+
+
+def test_a_busy_machine_makes_no_comparison_unless_it_may(
+    decodescope: RunCommand, script: ScriptWriter, tmp_path: Path
+) -> None:
+    model = f"script:{script({'prefill': 64, 'ms': 20}, {'stop': 'stop'})}"
+    options = ("bench", "-m", model, "-p", "64", "-n", "0", "-r", "3", "--no-warmup")
+    (row,) = json.loads(decodescope(*options, "-o", "json").stdout)
+    old = tmp_path / "old.json"
+    busy = [{**one, "quiet": False} for one in row["repetitions"]]
+    old.write_text(json.dumps([{**row, "samples_ns": [1000, 1001, 1000], "repetitions": busy}]))
+    done = decodescope(*options, "--against", str(old))
+    assert done.returncode == 4
+    assert b"fewer than two repetitions on a quiet machine in the old results" in done.stdout
+    done = decodescope(*options, "--against", str(old), "--noisy")
+    assert done.returncode == 1
+    assert b"slower, busy then" in done.stdout
+    assert decodescope(*options, "--noisy").returncode == 2
 
 
 @pytest.mark.parametrize("text", ["", "[]"])

@@ -33,6 +33,40 @@ def test_what_is_recorded_is_what_is_printed(
     assert trace.header.settings["model"] == model
 
 
+LIKELY = ({"text": " the", "logprob": -0.5, "top": [[" the", -0.5], [" a", -1.9]], "entropy": 1.1}, {"text": " end"})
+
+
+@pytest.mark.parametrize("command", [("run",), ()])
+def test_probabilities_are_recorded_where_they_are_asked_for(
+    decodescope: RunCommand, script: ScriptWriter, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    model = f"script:{script(*LIKELY)}"
+    for name, flags in (("without.jsonl", ()), ("with.jsonl", ("--probabilities",))):
+        assert decodescope(*command, "hi", "-m", model, "--record", name, *flags, cwd=tmp_path).returncode == 0
+    first = [
+        next(one.probability for one in read_trace(tmp_path / name).events if isinstance(one, Token))
+        for name in ("without.jsonl", "with.jsonl")
+    ]
+    assert first[0] is None
+    assert first[1] is not None
+    assert (first[1].logprob, first[1].entropy_nats, len(first[1].top)) == (-0.5, 1.1, 2)
+
+
+def test_probabilities_that_nothing_shows_are_refused(decodescope: RunCommand, script: ScriptWriter) -> None:
+    model = f"script:{script(*LIKELY)}"
+    done = decodescope("run", "hi", "-m", model, "--probabilities")
+    assert done.returncode == 2
+    assert b"--record FILE" in done.stderr
+    assert b'"logprob":-0.5' in decodescope("run", "hi", "-m", model, "--probabilities", "--jsonl").stdout
+
+
+def test_a_comparison_records_probabilities_too(decodescope: RunCommand, script: ScriptWriter, tmp_path: Path) -> None:
+    models = [f"-mscript:{script(*LIKELY, name=name)}" for name in ("a.jsonl", "b.jsonl")]
+    flags = ("--rounds", "1", "--no-quality", "--md", "--probabilities", "--record", "both.jsonl")
+    assert decodescope("compare", "hi", *models, *flags, cwd=tmp_path).returncode == 0
+    assert (tmp_path / "both.jsonl").read_bytes().count(b'"logprob":-0.5') == 2
+
+
 def test_the_scope_without_a_screen_records_too(decodescope: RunCommand, script: ScriptWriter, tmp_path: Path) -> None:
     done = decodescope("hi", "-m", f"script:{script(*ANSWER)}", "--record", "a.jsonl", cwd=tmp_path)
     assert done.returncode == 0

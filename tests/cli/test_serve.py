@@ -80,7 +80,6 @@ def _screen(browser: Browser) -> str:
 def _ask(browser: Browser, address: str) -> None:
     browser.open(address)
     _wait(lambda: "Ask something" in _screen(browser), browser)
-    browser.run("document.querySelector('.xterm-helper-textarea').focus()")
     browser.type("hello there\r")
     _wait(lambda: "an answer for the page" in _screen(browser), browser)
 
@@ -96,6 +95,30 @@ def test_a_prompt_is_typed_and_the_answer_is_seen(served: Served, browser: Brows
     browser.control("q")
     _wait(lambda: browser.run("document.body.classList.contains('-closed')") is True, browser)
     assert psutil.wait_procs(programs, DEADLINE_SECONDS)[1] == []
+
+
+_HAS_KEYBOARD = "document.activeElement.classList.contains('xterm-helper-textarea')"
+
+
+@needs_browser
+def test_the_page_takes_the_keyboard(served: Served, browser: Browser) -> None:
+    browser.open(served.address)
+    _wait(lambda: "Ask something" in _screen(browser), browser)
+    assert browser.run(_HAS_KEYBOARD)
+    for turned_to in (
+        lambda: browser.run("window.dispatchEvent(new Event('focus')) && null"),
+        lambda: browser.click(400, 300),
+        lambda: browser.click(999, 699),
+    ):
+        browser.run("document.activeElement.blur()")
+        assert not browser.run(_HAS_KEYBOARD)
+        turned_to()
+        assert browser.run(_HAS_KEYBOARD)
+    browser.click(400, 300)
+    browser.type("not r\r")
+    _wait(lambda: "an answer for the page" in _screen(browser), browser)
+    assert "not r" in _screen(browser)
+    assert browser.complaints == []
 
 
 @needs_browser
@@ -180,7 +203,9 @@ def test_wrong_flags_are_said_at_once(decodescope: RunCommand, tmp_path: Path) -
 
 
 def test_its_help_is_its_own(decodescope: RunCommand) -> None:
-    assert b"--allow-remote" in decodescope("serve", "-h").stdout
+    said = decodescope("serve", "-h").stdout
+    assert b"--allow-remote" in said
+    assert b"-h, --help" in said
 
 
 def test_an_address_that_is_taken(served: Served, decodescope: RunCommand) -> None:

@@ -1,5 +1,7 @@
 """Lenses, the inspector and folding, through their keys."""
 
+from dataclasses import replace
+
 import pytest
 from textual.widget import Widget
 
@@ -12,7 +14,7 @@ from decodescope.tui.widgets.inspector import NOT_COMPUTED, Inspector
 from decodescope.tui.widgets.newest_token import NewestToken
 
 from .fakes import MS, answer, finished, likely, progress, prompt, taken, token
-from .scope_app import Scope, answered, asked, scope
+from .scope_app import Scope, answered, asked, default_options, scope
 
 HOSTILE = "[@click=app.quit]\x1b[2J你\u202e".encode()
 
@@ -62,18 +64,26 @@ async def test_the_lens_goes_round_and_asks_the_engine_only_while_it_needs_to() 
         assert not running.session.probabilities
 
 
-async def test_letters_do_it_while_reading() -> None:
+async def test_probabilities_that_were_asked_for_at_the_start_stay_whatever_is_looked_at() -> None:
+    async with scope(options=replace(default_options(), probabilities=True)) as running:
+        await asked(running)
+        assert running.engine.requests[0].probabilities
+        await running.press("f3", "f3", "f3", "f4", "f4")
+        assert running.engine.asked_for_probabilities == []
+        assert running.session.probabilities
+
+
+async def test_the_lens_and_the_inspector_ask_once_for_the_facts() -> None:
     async with scope() as running:
         await answered(running, [b"a", b"b"])
-        running.conversation.focus()
-        await running.press("l")
+        await running.press("f3")
         assert legend(running).startswith("less likely")
-        await running.press("i")
+        await running.press("f4")
         assert running.screen.query_one(Inspector).display
-        await running.press("l", "l")
+        await running.press("f3", "f3")
         # The inspector still needs the facts.
         assert running.engine.asked_for_probabilities == [True]
-        await running.press("i")
+        await running.press("f4")
         assert running.engine.asked_for_probabilities == [True, False]
         assert not running.screen.query_one(Inspector).display
 
@@ -214,8 +224,7 @@ async def test_reasoning_folds_by_key_and_says_how_long_it_took() -> None:
         assert not any("think>" in row for row in shown[:30])
         await running.press("f9")
         assert any(row.startswith("▸ thought for 2.0 s · 3 tokens · f9 unfolds") for row in running.shown())
-        running.conversation.focus()
-        await running.press("f")
+        await running.press("f9")
         assert any(row.startswith("┊ hm ") for row in running.shown())
 
 

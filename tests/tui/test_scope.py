@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 from textual.command import CommandPalette
+from textual.events import Key, Paste
 from textual.widgets import TextArea
 
 from decodescope.backends.events import Failed, Log
 from decodescope.tui.app import ScopeApp
+from decodescope.tui.conversation.view import Conversation
 from decodescope.tui.frame_pace import FramePace
 from decodescope.tui.screens.help import HelpScreen
 from decodescope.tui.session import Phase
@@ -142,7 +144,7 @@ async def test_an_edited_prompt_replaces_its_turn_when_it_is_sent() -> None:
         await answered(running, [b"one"])
         running.conversation.focus()
         await running.pilot.pause()
-        await running.press("e")
+        await running.press("f2")
         assert running.box.text == "why"
         assert running.box.has_focus
         assert "one" in "\n".join(running.shown())
@@ -203,22 +205,47 @@ async def test_clear_begins_a_new_conversation() -> None:
         assert [message.content for message in running.engine.requests[1].messages] == ["new"]
 
 
-async def test_letters_are_typed_in_the_box_and_act_outside_it() -> None:
+@pytest.mark.parametrize("left", ["tab", "click", "table"])
+async def test_what_is_typed_goes_to_the_box_wherever_the_focus_is(left: str) -> None:
     async with scope() as running:
-        await running.press("r", "t", "question_mark")
-        assert running.box.text == "rt?"
+        await answered(running, [b"one"])
+        await running.press(*"is ")
+        if left == "click":
+            await running.pilot.click(Conversation, offset=(5, 1))
+        else:
+            await running.press(*(["ctrl+t", "tab"] if left == "table" else ["tab"]))
+        assert not running.box.has_focus
         assert "f1 help" in running.line(KeyBar)
+        await running.press(*"not r?", "E")
+        assert running.box.text == "is not r?E"
+        assert running.box.has_focus
+        assert running.app.screen is running.screen
+        assert len(running.engine.requests) == 1
+        assert "one" in "\n".join(running.shown())
+
+
+async def test_keys_that_come_at_once_stay_in_order_and_pasted_text_goes_to_the_box() -> None:
+    async with scope() as running:
+        for text in ("not r", "ok, then"):
+            running.box.fill("")
+            running.conversation.focus()
+            await running.pilot.pause()
+            for character in text:
+                running.app.post_message(Key(character, character))
+            await running.until(lambda text=text: running.box.text == text)
         running.conversation.focus()
         await running.pilot.pause()
-        assert "? help" in running.line(KeyBar)
-        await running.press("t")
-        assert running.table.display
-        await running.press("question_mark")
-        assert isinstance(running.app.screen, HelpScreen)
-        await running.press("escape")
-        assert not isinstance(running.app.screen, HelpScreen)
+        running.app.post_message(Paste(" pasted"))
+        await running.until(lambda: running.box.text == "ok, then pasted")
+
+
+async def test_enter_goes_back_to_the_box() -> None:
+    async with scope() as running:
+        running.conversation.focus()
+        await running.pilot.pause()
         await running.press("enter")
         assert running.box.has_focus
+        assert running.box.text == ""
 
 
 async def test_help_opens_from_the_box() -> None:

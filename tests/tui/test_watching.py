@@ -103,8 +103,7 @@ async def test_f6_shows_the_meter_above_the_keys_and_hides_it_again() -> None:
         await running.press("f6")
         assert not meter.display
         assert not running.app._watching.meter.running
-        running.conversation.focus()
-        await running.press("u")
+        await running.press("f6")
         assert meter.display
 
 

@@ -198,7 +198,7 @@ class ReplayScreen(ScopeView):
             if (playing := self.player.playing) != self._told_playing:
                 self._told_playing = playing
                 self._face.key_bar.keys = keys_now(REPLAY_KEYS, playing=playing)
-                self._face.keys(letters=True)
+                self._face.keys()
 
     @on(Cells.Resized)
     def _lay_out_track(self) -> None:

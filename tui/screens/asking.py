@@ -103,7 +103,7 @@ class Asking(_Base):
 
     def _edit(self, on: bool) -> None:
         self._face.editing = on
-        self._face.keys(letters=not self._box.has_focus)
+        self._face.keys()
 
     def _replace_edited(self) -> None:
         """Make room for the prompt that replaces the last one, where that is being edited."""

@@ -168,7 +168,7 @@ class Face:
             return
         self.frame()
         self.slow()
-        self.keys(letters=self._box is None or not self._box.has_focus)
+        self.keys()
         if self._watching.meter.running:
             self._watching.draw()
         self.failure.show(self._session.failure, failure_hint(self._session) if self._box is not None else "")
@@ -179,9 +179,9 @@ class Face:
         self._plot_due = 0.0 if plot else math.inf
         self.all()
 
-    def keys(self, *, letters: bool) -> None:
-        """Draw the keys; ``letters``: single letters work now."""
-        self.key_bar.show(letters=letters, editing=self.editing)
+    def keys(self) -> None:
+        """Draw the keys; where there is nothing to ask, single letters work."""
+        self.key_bar.show(letters=self._box is None, editing=self.editing)
 
     def _held_back(self) -> bool:
         if not self._watching.pace.congested:

@@ -37,16 +37,18 @@ Section = tuple[str, Sequence[tuple[str, str]], str]
 """Heading, entries and a remark below them."""
 
 
-def key_entries(keys: Sequence[Key]) -> list[tuple[str, str]]:
-    """Return what each key is called and does."""
-    return [(f"{key.display}  {letter_display(key)}" if key.letter else key.display, key.help) for key in keys]
+def key_entries(keys: Sequence[Key], *, letters: bool = True) -> list[tuple[str, str]]:
+    """Return what each key is called and does; ``letters``: single letters work."""
+    return [
+        (f"{key.display}  {letter_display(key)}" if letters and key.letter else key.display, key.help) for key in keys
+    ]
 
 
 def scope_sections(keys: Sequence[Key]) -> list[Section]:
     """Return the help for a scope on which these keys work."""
     asks = keys is KEYS
     return [
-        ("Keys", key_entries(keys), "A single letter works while the prompt box has no focus (tab)." if asks else ""),
+        ("Keys", key_entries(keys, letters=not asks), ""),
         *([("In the prompt box", BOX_KEYS, "")] if asks else []),
         ("In the conversation and the tokens", READING_KEYS if asks else READING_KEYS[:-1], ""),
         ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),

@@ -39,9 +39,10 @@ class Looking(_Base):
             self._ask_for_facts(view)
 
     def _ask_for_facts(self, reading: "TokensView") -> None:
-        if reading.needs_facts != self.session.probabilities:
-            self.session.probabilities = reading.needs_facts
-            self._link.probabilities(reading.needs_facts)
+        needed = reading.needs_facts or self.session.keeps_probabilities
+        if needed != self.session.probabilities:
+            self.session.probabilities = needed
+            self._link.probabilities(needed)
         self._face.all()
 
     def action_fold(self) -> None:

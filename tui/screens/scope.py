@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.events import Key, Paste
 
 from ...backends.events import Failed, Finished
 from ..engine_link import EngineLink
@@ -35,7 +36,7 @@ class ScopeScreen(Asking, ScopeView):
 
     AUTO_FOCUS = "PromptBox"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *bindings(KEYS),
+        *bindings(KEYS, letters=False),
         Binding("enter", "focus_prompt", "Go to the prompt box.", show=False),
     ]
 
@@ -48,6 +49,7 @@ class ScopeScreen(Asking, ScopeView):
             stop=options.stop,
             system=options.system,
             raw=options.raw,
+            probabilities=options.probabilities,
         )
         if options.model is None:
             session.choosing()
@@ -141,10 +143,6 @@ class ScopeScreen(Asking, ScopeView):
 
     # What the user asks for
 
-    @on(PromptBox.FocusChanged)
-    def _show_keys(self, message: PromptBox.FocusChanged) -> None:
-        self._face.keys(letters=not message.focused)
-
     def interrupt(self) -> bool:
         """Stop the answer."""
         if self.session.busy:
@@ -155,6 +153,11 @@ class ScopeScreen(Asking, ScopeView):
     @on(PromptBox.Sent)
     def _sent(self, message: PromptBox.Sent) -> None:
         self._send(message.prompt)
+
+    def take_typing(self, event: Key | Paste) -> None:
+        """Go to the prompt box before it is given what is typed or pasted, wherever the focus is."""
+        if isinstance(event, Paste) or event.is_printable:
+            self.set_focus(self._box)
 
     def action_focus_prompt(self) -> None:
         """Go to the prompt box."""

@@ -14,10 +14,10 @@ _EDITING = (("enter", "replace the last turn"), ("esc", "leave it as it was"), (
 def key_row(width: int, *, letters: bool, editing: bool = False, keys: Sequence[Key] = KEYS) -> Row:
     """Return those of ``keys`` that fit, the more important ones first to stay.
 
-    With ``letters`` (the prompt box has no focus) single letters are shown where a key has one; ``editing``: the last
-    prompt is in the box.
+    With ``letters`` (there is no prompt box to type into) single letters are shown where a key has one; ``editing``:
+    the last prompt is in the box.
     """
-    if editing and not letters:
+    if editing:
         return _row(_EDITING)
 
     def entry(key: Key) -> tuple[str, str]:

@@ -36,13 +36,6 @@ class PromptBox(Area):
             super().__init__()
             self.prompt = prompt
 
-    class FocusChanged(Message):
-        """The box got or lost the focus."""
-
-        def __init__(self, focused: bool) -> None:
-            super().__init__()
-            self.focused = focused
-
     def __init__(self, history: History, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._history = history
@@ -77,11 +70,3 @@ class PromptBox(Area):
             super().action_cursor_down(select)
         elif (later := self._history.later()) is not None:
             self.fill(later)
-
-    def on_focus(self) -> None:
-        """Tell the screen."""
-        self.post_message(self.FocusChanged(True))
-
-    def on_blur(self) -> None:
-        """Tell the screen."""
-        self.post_message(self.FocusChanged(False))
