@@ -1,7 +1,7 @@
 """What is said about a run in words."""
 
-from ..backends.events import Finished
 from ..metrics import numbers
+from ..metrics.ending import ending
 from ..metrics.run import Run
 
 
@@ -30,21 +30,5 @@ def summary_line(run: Run, finish_reason: str | None) -> str | None:
     if disturbance is not None and disturbance.disturbed:
         parts.append(disturbance.sentence + ("" if disturbance.quotable else ": not to be quoted"))
     if not failed:
-        parts.append(_ending(run, finish_reason, tokens))
+        parts.append(ending(run, finish_reason))
     return " · ".join([*parts, f"seed {run.taken.seed}"])
-
-
-def _ending(run: Run, finish_reason: str | None, tokens: str) -> str:
-    match finish_reason:
-        case "stop" if isinstance(run.end, Finished) and run.end.held:
-            return "ended by a stop string (--stop)"
-        case "stop":
-            return "the model ended its turn"
-        case "length":
-            return f"cut off at the limit of {tokens} (-n)"
-        case "context":
-            return f"cut off after {tokens}: the context is full (-c)"
-        case "cancelled":
-            return f"stopped after {tokens}"
-        case _:
-            return "unfinished"

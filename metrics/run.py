@@ -300,6 +300,12 @@ class Run:
         return latency.e2e_ns(self.taken.t, self.token_times)
 
     @property
+    def elapsed_ns(self) -> int | None:
+        """How long the answer took: to its last token, or to its end where it has none; ``None``: neither is there."""
+        whole = self.e2e_ns
+        return self.end.t - self.taken.t if whole is None and self.end is not None else whole
+
+    @property
     def decode_ns_total(self) -> int | None:
         """Last token − first token; ``None`` below two tokens."""
         times = self.token_times

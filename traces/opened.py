@@ -38,7 +38,7 @@ class Opened:
     def told(self) -> str:
         """What is replayed, in a few words; of unknown origin."""
         header = self.trace.header
-        parts = [f"recording {self.name}"]
+        parts = [f"from {self.name}"]
         if not self.text:
             parts.insert(0, "text left out, ▯ is a token")
         if header is not None and header.recorded:

@@ -81,7 +81,7 @@ def test_a_file_that_was_cut(decodescope: RunCommand, tmp_path: Path) -> None:
     done = decodescope("export", str(path), "--to", "md")
     assert done.returncode == 0
     assert b"It was cut off" in done.stderr
-    assert b"| ended by | unfinished |" in done.stdout
+    assert b"| end | unfinished |" in done.stdout
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is full")

@@ -24,9 +24,9 @@ def run(tokens: int, end: Finished | Failed | None = None) -> Run:
     ("reason", "held", "said"),
     [
         ("stop", 0, "the model ended its turn"),
-        ("stop", 3, "ended by a stop string (--stop)"),
-        ("length", 0, "cut off at the limit of 3 tokens (-n)"),
-        ("context", 0, "cut off after 3 tokens: the context is full (-c)"),
+        ("stop", 3, "ended by a stop string"),
+        ("length", 0, "cut off at the limit of 3 tokens"),
+        ("context", 0, "cut off after 3 tokens: the context is full"),
         ("cancelled", 0, "stopped after 3 tokens"),
     ],
 )

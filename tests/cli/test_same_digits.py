@@ -33,7 +33,7 @@ from ..tui.fakes import MS, answer, finished, ready
 from ..tui.test_film import screen_after
 
 SIZE = (140, 40)
-ON_SCREEN = ("TTFT", "TPOT", "ITL p50", "ITL p95", "ITL p99", "write", "read", "slowdown", "tokens", "seed")
+ON_SCREEN = ("TTFT", "TPOT", "ITL p50", "ITL p95", "ITL p99", "write", "read", "slowdown", "tokens", "elapsed", "seed")
 
 
 @pytest.fixture(params=[MS // 3, 6_912_345, 9_996_000, 99_940_000, 1_204_000_000])
@@ -57,7 +57,7 @@ def test_the_line_of_run(export: Export) -> None:
     assert f"TTFT {expected['TTFT']} · TPOT {expected['TPOT']} · write {expected['write']} · " in line
     assert f"read {expected['read']} (" in line
     assert line.startswith(f"{expected['tokens']} tokens")
-    assert line.endswith(f"seed {expected['seed']}")
+    assert line.endswith(f"{expected['end']} · seed {expected['seed']}")
 
 
 def test_markdown(export: Export) -> None:
@@ -86,8 +86,8 @@ def test_the_summary(export: Export) -> None:
 
     assert ms(summary["ttft_ms"]) == expected["TTFT"]
     assert ms(summary["tpot_ms"]) == expected["TPOT"]
-    assert ms(summary["e2e_ms"]) == expected["E2E"]
-    assert ms(summary["load_ms"]) == expected["load"]
+    assert numbers.seconds(summary["e2e_ms"] * 1e6) == expected["elapsed"]
+    assert numbers.seconds(summary["load_ms"] * 1e6) == expected["load"]
     for name in ("p50", "p95", "p99", "max"):
         assert ms(summary["itl_ms"][name]) == expected[f"ITL {name}"]
     assert numbers.rate(summary["predicted_per_second"]) == expected["write"]

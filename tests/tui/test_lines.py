@@ -83,7 +83,11 @@ def test_a_limit_is_shown_with_the_count() -> None:
 
 @pytest.mark.parametrize(
     ("reason", "words"),
-    [("stop", "the model ended its turn"), ("length", "limit of tokens"), ("context", "the context is full")],
+    [
+        ("stop", "the model ended its turn"),
+        ("length", "cut off at the limit of 2 tokens"),
+        ("context", "the context is full"),
+    ],
 )
 def test_every_ending_is_named(reason: Any, words: str) -> None:
     made = session(*answer([b"a", b"b"]), finished(200 * MS, reason))

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from ...metrics import numbers
+from ...metrics.ending import ending
 from ...metrics.run import Run
 from .subject import Subject
 
@@ -39,10 +40,11 @@ def _figures(subject: Subject) -> Iterator[Figure]:
     yield Figure("prompt", "prompt tokens", numbers.count(run.prompt_tokens))
     yield Figure("cached", "cached", numbers.count(run.cached_tokens))
     yield Figure("tokens", "tokens", numbers.count(run.token_count))
-    yield Figure("e2e", "E2E", numbers.milliseconds(run.e2e_ns))
-    yield Figure("load", "load", numbers.milliseconds(None if model is None else model.load_ns))
+    yield Figure("elapsed", "elapsed", numbers.seconds(run.elapsed_ns))
+    yield Figure("load", "load", numbers.seconds(None if model is None else model.load_ns))
+    yield Figure("warmup", "warm-up", numbers.seconds(None if model is None else model.warmup_ns))
     yield Figure("seed", "seed", str(run.taken.seed))
-    yield Figure("end", "ended by", run.finish_reason or "unfinished")
+    yield Figure("end", "end", ending(run, run.finish_reason))
 
 
 def verdict(run: Run) -> str:

@@ -60,7 +60,7 @@
       button.type = "button";
       button.dataset.lens = name;
       button.disabled = name !== "time" && !run.likely;
-      if (button.disabled) button.title = "not recorded";
+      if (button.disabled) button.title = "not in this recording";
       button.setAttribute("aria-pressed", String(lens === name));
       button.addEventListener("click", () => { lens = name; drawLenses(); retint(); });
       group.append(button);
@@ -72,6 +72,7 @@
     });
     legend.append(`${run.units[lens]} `);
     if (lens === "time") legend.append(make("span", "disturbed", "lost"));
+    if (!run.likely) legend.append(" · probability and entropy: not in this recording");
   }
 
   const retint = () => spans.forEach((span, place) => { span.className = look(place); });
@@ -130,7 +131,8 @@
 
   // The plots
 
-  function canvas(id) {
+  // titled: with a line below the labels for what the x axis is.
+  function canvas(id, titled = false) {
     const element = by(id), ratio = window.devicePixelRatio || 1, height = Number(element.getAttribute("data-height") || element.height);
     element.setAttribute("data-height", height);
     const width = element.clientWidth;
@@ -141,8 +143,8 @@
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     pen.clearRect(0, 0, width, height);
     pen.font = "12px system-ui, sans-serif";
-    const frame = { left: 56, top: 16, right: width - 8, bottom: height - 22 };
-    return { pen, frame };
+    const frame = { left: 56, top: 16, right: width - 8, bottom: height - (titled ? 38 : 22) };
+    return { pen, frame, width };
   }
 
   function steps(least, most, count) {
@@ -160,7 +162,7 @@
     frame.left = Math.max(frame.left, ...up.map((value) => Math.ceil(pen.measureText(label(value, unit)).width) + 8));
   }
 
-  function axes({ pen, frame }, scale, across, up, unitAcross, unitUp) {
+  function axes({ pen, frame, width }, scale, across, up, unitAcross, unitUp) {
     pen.strokeStyle = colour("line");
     pen.fillStyle = colour("quiet");
     pen.lineWidth = 1;
@@ -173,10 +175,23 @@
     }
     pen.textBaseline = "top";
     pen.textAlign = "center";
-    for (const value of across) pen.fillText(label(value, unitAcross), scale.x(value), frame.bottom + 5);
+    for (const value of across) {
+      // The last label ends where the picture does.
+      const half = pen.measureText(label(value, unitAcross)).width / 2;
+      pen.fillText(label(value, unitAcross), Math.min(scale.x(value), width - half), frame.bottom + 5);
+    }
   }
 
-  const MS = 1e6;
+  function titles({ pen, frame }, across, up) {
+    pen.fillStyle = colour("quiet");
+    pen.textBaseline = "top";
+    pen.textAlign = "center";
+    pen.fillText(across, (frame.left + frame.right) / 2, frame.bottom + 21);
+    pen.textAlign = "left";
+    pen.fillText(up, 0, 0);
+  }
+
+  const MS = 1e6, NEAR = 1.5;
   let gapScale = null;
 
   function drawGaps() {
@@ -242,11 +257,13 @@
   }
 
   function drawOften() {
-    const drawn = canvas("often"), { pen, frame } = drawn;
+    const drawn = canvas("often", true), { pen, frame } = drawn;
     const gaps = run.gap.slice(1).map((gap) => gap / MS).filter((gap) => gap > 0);
     if (!gaps.length) { pen.fillStyle = colour("quiet"); pen.fillText("fewer than two tokens", frame.left, 40); return; }
     const sorted = Float64Array.from(gaps).sort();
-    const least = sorted[0], cut = sorted[Math.floor((sorted.length - 1) * 0.99)], most = Math.max(cut * 1.05, least * 1.05);
+    const least = sorted[0], cut = sorted[Math.floor((sorted.length - 1) * 0.99)], largest = sorted[sorted.length - 1];
+    // Only what would squeeze the rest is left outside.
+    const most = Math.max(largest <= cut * NEAR ? largest : cut * 1.05, least * 1.05);
     const bins = new Array(48).fill(0);
     let beyond = 0;
     for (const gap of gaps) { if (gap > most) beyond += 1; else bins[Math.min(47, Math.floor(((gap - least) / (most - least || 1)) * 48))] += 1; }
@@ -257,6 +274,7 @@
       y: (count) => frame.bottom - (count / (highest * 1.08)) * (frame.bottom - frame.top),
     };
     axes(drawn, scale, steps(least, most, 5), up, " ms", "");
+    titles(drawn, "time of a token (ITL)", "tokens");
     pen.fillStyle = colour("curve");
     const width = (frame.right - frame.left) / 48;
     bins.forEach((count, bin) => pen.fillRect(frame.left + bin * width, scale.y(count), Math.max(width - 1, 1), frame.bottom - scale.y(count)));
@@ -264,7 +282,7 @@
   }
 
   function drawRead() {
-    const drawn = canvas("read"), { pen, frame } = drawn, points = run.prefill;
+    const drawn = canvas("read", true), { pen, frame } = drawn, points = run.prefill;
     if (points.length < 2) { pen.fillStyle = colour("quiet"); pen.fillText("no progress was recorded", frame.left, 40); return; }
     const most = points[points.length - 1][0] / MS || 1, total = Math.max(...points.map((point) => point[1])) || 1;
     const up = steps(0, total, 4);
@@ -274,6 +292,7 @@
       y: (count) => frame.bottom - (count / (total * 1.08)) * (frame.bottom - frame.top),
     };
     axes(drawn, scale, steps(0, most, 5), up, " ms", "");
+    titles(drawn, "since reading began", "prompt tokens");
     pen.strokeStyle = colour("curve");
     pen.lineWidth = 1.6;
     pen.beginPath();

@@ -219,7 +219,7 @@ _UNEQUAL = ("  answers differ in length: a place is no verdict", "  a place is n
 
 def race_row(race: Race, rounds: int, width: int) -> Row:
     """Return where the race stands: its clock, its speed and what the keys do next."""
-    state = "over" if race.over else "▶" if race.playing else "paused"
+    state = "■ over" if race.over else "▶" if race.playing else "paused"
     clock = f"{numbers.seconds(race.at):>6} / {numbers.seconds(race.length)}"
     which = f"{race.round_name} {race.number} of {rounds} "
     left: Row = ((f"{race.name} ", "accent"), (which, "dim"), (f"{state:<6} ", "strong"))

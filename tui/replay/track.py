@@ -9,7 +9,7 @@ from ..widgets.cells import Cells, Row
 from .timeline import Part, Timeline
 
 _SIGNS = {Part.LOAD: "░", Part.READ: "▒", Part.WRITE: "─"}
-_LABELS = {Part.LOAD: "load", Part.READ: "read", Part.WRITE: "write"}
+_LABELS = {Part.LOAD: "load, warm-up", Part.READ: "read", Part.WRITE: "write"}
 _CURSOR, _DISTURBED, _NOTHING = "┃", "▾", "·"
 _GOLDEN = 0.618034
 _MOST_MARKED = 8
@@ -72,10 +72,15 @@ def track_row(cells: Sequence[str], marked: set[int], cursor: int) -> Row:
 
 def legend_row(timeline: Timeline, width: int, *, marks: bool) -> Row:
     """Return what the signs mean, each word below its part where it fits."""
+    told = [
+        (cell_of(span.start, timeline.length, width), f"{_SIGNS[span.part]} {_LABELS[span.part]}")
+        for span in timeline.spans
+    ]
+    if _NOTHING in (cells := signs(timeline, width)):
+        told.append((cells.index(_NOTHING), f"{_NOTHING} idle"))
     text = ""
-    for span in timeline.spans:
-        label = f"{_SIGNS[span.part]} {_LABELS[span.part]}"
-        start = max(cell_of(span.start, timeline.length, width), len(text) + (2 if text else 0))
+    for at, label in sorted(told):
+        start = max(at, len(text) + (2 if text else 0))
         if start + len(label) <= width:
             text = text.ljust(start) + label
     mark = f"{_DISTURBED} disturbed"

@@ -18,8 +18,10 @@ def state_row(player: Player, told: str, takes: tuple[int, int], width: int) -> 
     how many)."""
     timeline, position = player.timeline, player.position
     state = "▶ playing" if player.playing else "■ over" if player.over else "‖ paused"
-    whole = when(timeline.since_asked(timeline.length))
-    clock = f"{when(timeline.since_asked(position)):>{len(whole) + 1}} of {whole}"
+    # As everywhere, an answer lasts until its last token: what the engine tidies up after it does not count.
+    answered = timeline.of_token(timeline.token_count) if timeline.token_count else timeline.length
+    whole = when(timeline.since_asked(answered))
+    clock = f"{when(timeline.since_asked(min(position, answered))):>{len(whole) + 1}} of {whole}"
     tokens = f"#{timeline.tokens(position):,} of {timeline.token_count:,}"
     left: Row = ((f"{state:<9} ", "accent"), (clock, "strong"), (f"  {player.speed:g}×", "strong"), (f"  {tokens}", ""))
     if player.loop:

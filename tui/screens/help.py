@@ -28,7 +28,7 @@ _FIGURES = (
         "KLD",
         "Kullback-Leibler divergence of a compared model's distribution from the reference's on the same text, nats.",
     ),
-    ("elapsed", "Time since the engine took the request."),
+    ("elapsed", "Time from the request to the last token; while it runs, to now."),
     ("seed", "With the same seed, settings and prompt the answer is the same."),
 )
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ...backends.events import Failed, Finished
 from ...metrics import numbers
+from ...metrics.ending import ending_of
 from ..options import ScopeOptions
 from ..session import Phase, Session
 
@@ -18,18 +19,15 @@ def answer_note(ended: Finished | Failed, tokens: int, *, recorded: bool = False
     ``recorded``: nothing can be done about it any more.
     """
     if isinstance(ended, Failed):
-        return "failed before the first token" if tokens == 0 else f"failed after {numbers.counted(tokens, 'token')}"
-    if ended.reason == "stop":
+        return ending_of(ended, tokens)
+    if ended.reason == "stop" and not ended.held:
         return ""
-    if ended.reason == "length":
-        return f"cut off at the limit of {numbers.counted(tokens, 'token')}"
-    if ended.reason == "context":
-        return f"cut off after {numbers.counted(tokens, 'token')}: the context is full" + (
-            "" if recorded else "; ^l begins anew"
-        )
-    if tokens == 0:
-        return "stopped before the first token" + ("" if recorded else "; the next turn goes on without this one")
-    return f"stopped after {numbers.counted(tokens, 'token')}"
+    what_now = ""
+    if ended.reason == "context" and not recorded:
+        what_now = "; ^l begins anew"
+    elif ended.reason == "cancelled" and tokens == 0 and not recorded:
+        what_now = "; the next turn goes on without this one"
+    return ending_of(ended, tokens) + what_now
 
 
 def ready_notes(session: Session, *, raw: bool) -> Iterator[tuple[str, Literal["information", "warning"]]]:

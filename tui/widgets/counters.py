@@ -60,7 +60,6 @@ def figures(session: Session, now: int) -> Figures:
     if run is None:
         return Figures()
     gaps = run.percentiles
-    until = now if run.end is None else run.end.t
     return Figures(
         ttft=numbers.milliseconds(run.ttft_ns),
         tpot=numbers.milliseconds(run.tpot_ns),
@@ -72,7 +71,7 @@ def figures(session: Session, now: int) -> Figures:
         read=numbers.rate(run.prefill_rate),
         slowdown=numbers.times(run.slowdown),
         tokens=numbers.count(run.token_count),
-        elapsed=numbers.seconds(until - run.taken.t),
+        elapsed=numbers.seconds(now - run.taken.t if run.end is None else run.elapsed_ns),
         seed=str(run.taken.seed),
         ttfa=numbers.milliseconds(run.ttfa_ns) if run.thinking_tokens else None,
     )

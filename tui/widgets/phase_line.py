@@ -5,17 +5,12 @@ from typing import assert_never
 
 from ...backends.events import Finished
 from ...metrics import numbers
+from ...metrics.ending import ending_of
 from ..session import Phase, Session
 from .cells import Cells, Row, clip
 
 _BAR_CELLS_AT_MOST = 40
 _LABEL_CELLS = 8
-
-_ENDINGS = {
-    "stop": "the model ended its turn",
-    "length": "the limit of tokens is reached",
-    "context": "the context is full",
-}
 
 
 def bar(done: float, cached: float, cells: int) -> Row:
@@ -146,9 +141,10 @@ def _outcome(session: Session, width: int) -> list[str]:
     if run is None:
         return []
     end = run.end
-    reason = _ENDINGS[end.reason] if isinstance(end, Finished) and end.reason != "cancelled" else ""
+    # The line's own label says what else there is.
+    reason = ending_of(end, run.token_count) if isinstance(end, Finished) and end.reason != "cancelled" else ""
     if run.token_count == 0:
-        return [f"{reason} before the first token".lstrip()]
+        return [reason or "before the first token"]
     parts = [f"{numbers.counted(run.token_count, 'token')} in {numbers.seconds(run.e2e_ns)}"]
     disturbance = run.disturbance
     if disturbance is not None and disturbance.disturbed:

@@ -13,7 +13,7 @@ from decodescope.tui.conversation.legend import Computed, legend
 from decodescope.tui.lens import Lens
 
 from ...browser import Browser, found
-from ...tui.fakes import MS
+from ...tui.fakes import MS, answer, finished, ready
 from .recorded import HOSTILE, SLOW, exported, quiet_then_disturbed
 
 BROWSER = found()
@@ -66,6 +66,18 @@ def page(browser: Browser, tmp_path: Path) -> Path:
 
 def _shown(browser: Browser, selector: str) -> str:
     return str(browser.run(f"document.querySelector({selector!r}).innerText"))
+
+
+def _drawn(browser: Browser) -> list[tuple[str, float, float, float]]:
+    """Draw the plots again and return each text with its left and right end and how wide the plot is, in pixels."""
+    browser.run(
+        "window.labels = []; const one = CanvasRenderingContext2D.prototype, fill = one.fillText;"
+        " one.fillText = function (text, x, y) { const cells = this.measureText(text).width;"
+        " const left = x - cells * { right: 1, center: 0.5, left: 0, start: 0 }[this.textAlign];"
+        " window.labels.push([text, left, left + cells, this.canvas.clientWidth]); fill.call(this, text, x, y); };"
+        " window.dispatchEvent(new Event('resize'))"
+    )
+    return [tuple(one) for one in browser.run("window.labels")]
 
 
 def _classes(browser: Browser, place: int) -> list[str]:
@@ -158,22 +170,31 @@ def test_the_plots_are_drawn_and_can_be_looked_into(browser: Browser, page: Path
 
 @needs_browser
 def test_the_labels_beside_the_plots_are_whole(browser: Browser, tmp_path: Path) -> None:
-    """A token waits 12 s, so that the axis goes to thousands of ms; what is set flush right ends at its x."""
+    """A token waits 12 s, so that the axis goes to thousands of ms."""
     events = [
         replace(event, t=event.t + 12_000 * MS) if event.t > 2_600 * MS else event for event in quiet_then_disturbed()
     ]
     path = tmp_path / "page.html"
     path.write_text(as_html(exported(tmp_path, events)), encoding="utf-8")
     browser.open(path)
-    browser.run(
-        "window.labels = []; const one = CanvasRenderingContext2D.prototype, fill = one.fillText;"
-        " one.fillText = function (text, x, y) { if (this.textAlign === 'right')"
-        " window.labels.push([text, x - this.measureText(text).width]); fill.call(this, text, x, y); };"
-        " window.dispatchEvent(new Event('resize'))"
-    )
-    labels = browser.run("window.labels")
-    assert "10,000 ms" in [text for text, _ in labels]
-    assert all(left >= 0 for _, left in labels)
+    labels = _drawn(browser)
+    assert "10,000 ms" in [text for text, _, _, _ in labels]
+    assert all(left >= 0 and right <= width for _, left, right, width in labels)
+    assert {"time of a token (ITL)", "tokens", "since reading began"} <= {text for text, _, _, _ in labels}
+
+
+@needs_browser
+@pytest.mark.parametrize(("factor", "outside"), [(1.4, False), (3, True)])
+def test_only_far_values_are_left_outside(browser: Browser, tmp_path: Path, factor: float, outside: bool) -> None:
+    """29 gaps of 10 ms, and one that is somewhat or much longer."""
+    events = answer([b" a"] * 30, gap=10 * MS)
+    last = replace(events[-1], t=events[-1].t + round((factor - 1) * 10 * MS))
+    path = tmp_path / "page.html"
+    path.write_text(as_html(exported(tmp_path, [ready(), *events[:-1], last, finished(last.t)])), encoding="utf-8")
+    browser.open(path)
+    assert any("beyond" in text for text, _, _, _ in _drawn(browser)) is outside
+    # These events hold no probabilities, which is said.
+    assert "not in this recording" in _shown(browser, "#legend")
 
 
 @needs_browser

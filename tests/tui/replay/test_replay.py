@@ -58,6 +58,16 @@ async def test_the_figures_are_those_of_the_recording_at_any_speed() -> None:
         assert "112 ms" in running.screen.query_one(Counters).plain
 
 
+async def test_an_answer_lasts_until_its_last_token() -> None:
+    # The last token comes after 133 ms, and the engine tells the end 5 s later.
+    async with replay(opened([*whole()[:-1], finished(5133 * MS)]), paused=True) as running:
+        await running.went("end")
+        shown = figures(running.screen.session, running.screen._face.clock())
+        assert shown.elapsed == "0.1 s"
+        assert "0.1 s of 0.1 s" in running.shown()
+        assert "4 tokens in 0.1 s" in running.shown()
+
+
 async def test_between_events_the_recorded_clock_goes_on() -> None:
     async with replay(opened(whole()), speed=2) as running:
         await running.passes(620)

@@ -1,10 +1,12 @@
 """The timeline in cells."""
 
 import pytest
+from msgspec.structs import replace
 
 from decodescope.tui.replay.timeline import Timeline
 from decodescope.tui.replay.track import cell_of, legend_row, marked_cells, position_at, signs, track_row
 
+from ..fakes import MS
 from .replay_app import whole
 
 TIMELINE = Timeline(whole([b"x"] * 100))
@@ -53,3 +55,13 @@ def test_what_has_passed_differs_from_what_comes_by_the_cursor() -> None:
 @pytest.mark.parametrize("width", [5, 20, 40, 80])
 def test_the_legend_fits(width: int) -> None:
     assert sum(len(text) for text, _ in legend_row(TIMELINE, width, marks=True)) <= width
+
+
+def test_every_sign_has_its_word() -> None:
+    # Loaded within 1.2 s; 300 ms later, of 60 s, the prompt comes.
+    events = [*(replace(event, t=event.t - 60_000 * MS) for event in whole()[:6]), *whole()[6:]]
+    timeline = Timeline(events)
+    text = "".join(text for text, _ in legend_row(timeline, 80, marks=False))
+    assert "·" in signs(timeline, 80)
+    for word in ("░ load, warm-up", "· idle", "▒ read", "─ write"):
+        assert word in text
