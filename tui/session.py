@@ -149,7 +149,10 @@ class Session:
 
     @property
     def floor(self) -> "MemoryFloor | NoFloor | None":
-        """The floor of the time per token on the machine that generates, or why there is none; None before the model is ready."""
+        """The floor of the time per token on the machine that generates, or why there is none.
+
+        ``None``: no model is ready.
+        """
         if self.model is None:
             return None
         from ..metrics.floor import NoFloor, memory_floor

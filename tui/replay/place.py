@@ -34,7 +34,7 @@ class Scale(Protocol):
 
 
 def position_of(text: str, scale: Scale) -> int | None:
-    """Return the position that is meant; times and shares count from the request. ``None``: nothing that is understood."""
+    """Return the position that is meant; times and shares count from the request. ``None``: it is not understood."""
     text = text.strip().lower()
     if found := _TOKEN.fullmatch(text):
         return scale.of_token(int(found[1].replace(",", "") or 0))

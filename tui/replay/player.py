@@ -26,8 +26,8 @@ class Player:
         last: bool = True,
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
-        """``first``, ``last``: whether nothing of the recording comes before this timeline, or after it. ``clock`` is the
-        real one, ns."""
+        """``first``, ``last``: whether nothing of the recording comes before this timeline, or after it. ``clock`` is
+        the real one, ns."""
         self.timeline = timeline
         self.loop = loop
         """Whether the recording begins anew at its end."""

@@ -26,6 +26,7 @@ from ..widgets.cells import Cells
 from .earlier import earlier_than
 from .film import Film
 from .keys import REPLAY_KEYS, keys_now, replay_bindings
+from .moving import Moving
 from .player import Player
 from .session import ReplaySession
 from .track import Track
@@ -38,7 +39,7 @@ _SOON_SECONDS = 0.001
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
 
 
-class ReplayScreen(ScopeView):
+class ReplayScreen(Moving, ScopeView):
     """Plays one file."""
 
     AUTO_FOCUS = ""
@@ -232,13 +233,6 @@ class ReplayScreen(ScopeView):
         """Let the arrow keys walk from token to token while one is looked at."""
         return not (action in _WALKED and self.has_class("-inspects"))
 
-    def _with_player(self, change: Callable[[Player], None]) -> None:
-        if self.player is None:
-            self._say("A moment: the recording is still being taken in.")
-        else:
-            change(self.player)
-            self._moved()
-
     @on(Track.Moved)
     def _dragged(self, message: Track.Moved) -> None:
         self._with_player(lambda player: player.seek(message.position))
@@ -254,57 +248,6 @@ class ReplayScreen(ScopeView):
         """See ``Looking``; the arrow keys then walk."""
         super().action_inspect()
         self._draw_state()
-
-    def action_step(self) -> None:
-        """Go to the next token."""
-        self._with_player(lambda player: player.step(1))
-
-    def action_step_back(self) -> None:
-        """Go to the token before."""
-        self._with_player(lambda player: player.step(-1))
-
-    def action_start(self) -> None:
-        """Go to the start."""
-        self._with_player(lambda player: player.seek(0))
-
-    def action_finish(self) -> None:
-        """Go to the end of this answer."""
-        self._with_player(Player.finish)
-
-    def action_forward(self) -> None:
-        """Go a twentieth forward."""
-        self._with_player(lambda player: player.seek_share(1))
-
-    def action_backward(self) -> None:
-        """Go a twentieth back."""
-        self._with_player(lambda player: player.seek_share(-1))
-
-    def action_slower(self) -> None:
-        """Play slower."""
-        self._with_player(lambda player: player.change_speed(-1))
-
-    def action_faster(self) -> None:
-        """Play faster."""
-        self._with_player(lambda player: player.change_speed(1))
-
-    def action_loop(self) -> None:
-        """Begin anew at the end, or no longer."""
-
-        def switch(player: Player) -> None:
-            player.loop = not player.loop
-
-        self._with_player(switch)
-
-    def action_find(self) -> None:
-        """Ask where to go."""
-        from .go_to import GoToScreen
-
-        if self.player is not None:
-            self.app.push_screen(GoToScreen(self.player.timeline), self._go_to)
-
-    def _go_to(self, position: int | None) -> None:
-        if position is not None:
-            self._with_player(lambda player: player.seek(position))
 
     def action_next_take(self) -> None:
         """Show the next answer of the recording."""

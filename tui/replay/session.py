@@ -1,12 +1,15 @@
 """A session that can be taken to any moment of a recording."""
 
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
 from ...backends.events import Token
 from ...backends.requests import Sampling
-from ..screens.recording import Memory
 from ..session import Changes, Phase, Session
 from .film import Film
+
+if TYPE_CHECKING:
+    from ..screens.recording import Memory
 
 _ONE_BY_ONE = 256
 """More tokens than this are taken over at once."""
@@ -24,7 +27,7 @@ class ReplaySession(Session):
         self.place = 0
         """How many events have come."""
 
-    def show(self, film: Film, memory: Memory) -> None:
+    def show(self, film: Film, memory: "Memory") -> None:
         """Begin anew with a film; ``memory``: of the machine where it was recorded."""
         self._film, self._memory = film, memory
         self._begin_anew()

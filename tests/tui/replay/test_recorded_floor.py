@@ -12,7 +12,7 @@ from decodescope.backends.events import Event
 from decodescope.metrics.floor import MemoryFloor, NoFloor
 from decodescope.traces.memory import MemoryMeasured
 from decodescope.traces.opened import Opened
-from decodescope.traces.reader import read_trace
+from decodescope.traces.reader import Trace, read_trace
 from decodescope.tui.compare.opened import OpenedLane
 from decodescope.tui.session import Phase, Session
 
@@ -88,11 +88,15 @@ async def test_the_lane_of_a_file() -> None:
         assert rate((await opened_lane(running)).session) is NoFloor.NOT_RECORDED
 
 
+def kept(folder: Path) -> Trace:
+    (path,) = folder.glob("decodescope-*")
+    return read_trace(path)
+
+
 async def test_the_scope_keeps_what_it_measures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with scope() as running:
         running.engine.play(ready(weights=92_000_000))
         await running.until(lambda: rate(running.session) == 3 * GB)
         await running.press("ctrl+o")
-    (path,) = tmp_path.glob("decodescope-*")
-    assert [(one.threads, one.bytes_per_second) for one in read_trace(path).memory] == [(2, 3 * GB)]
+    assert [(one.threads, one.bytes_per_second) for one in kept(tmp_path).memory] == [(2, 3 * GB)]
