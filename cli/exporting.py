@@ -106,9 +106,17 @@ def drawn(export: "Export", form: Form, name: str, size: tuple[int, int], theme:
         if form is Form.SVG:
             return picture(_opened(export, Path(name)), size, theme) + "\n"
         from ..traces.exports.played import as_cast, played
+        from ..traces.memory import bandwidth_at
 
         events = played(export)
-        frames = film(events, name, size, theme, lambda share: line.draw(f"film {line.bar(share)} {share:.0%}"))
+        frames = film(
+            events,
+            name,
+            size,
+            theme,
+            lambda share: line.draw(f"film {line.bar(share)} {share:.0%}"),
+            lambda threads: bandwidth_at(export.memory, threads),
+        )
         return as_cast(frames, events, size, name, export.header)
 
 
@@ -119,7 +127,9 @@ def _opened(export: "Export", path: Path) -> "Opened":
     from ..traces.reader import Trace
 
     found = tuple(takes(export.events))
-    return Opened(path, Trace(export.header, export.events, ()), found, export.subjects[-1].number - 1)
+    return Opened(
+        path, Trace(export.header, export.events, (), memory=export.memory), found, export.subjects[-1].number - 1
+    )
 
 
 @contextmanager

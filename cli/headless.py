@@ -201,7 +201,9 @@ class _Generation:
 
     def _record(self, events: list[Event]) -> None:
         if self._recording is not None:
-            self._recording.take(events)
+            from ..traces.memory import memory_known
+
+            self._recording.take([*events, *memory_known(events)])
             self._tell_of_recording()
 
     def _tell_of_recording(self) -> None:

@@ -17,6 +17,7 @@ from ..traces.lanes import (
     ScoringBegun,
     StageReached,
 )
+from ..traces.memory import Written, memory_known
 from .lane import Lane
 from .plan import ComparisonPlan
 from .results import divergence
@@ -31,7 +32,7 @@ class Keeper(Protocol):
     text: bool
     """With what is asked and answered."""
 
-    def take(self, records: Iterable[Record]) -> None:
+    def take(self, records: Iterable[Written]) -> None:
         """Keep what was received; never raises."""
         ...
 
@@ -79,10 +80,11 @@ class KeptComparison(Comparison):
     def _kept(self, events: list[tuple[int, Event]]) -> list[tuple[int, Event]]:
         if not self._begun:
             return events
-        records: list[Record] = []
+        records: list[Written] = []
         for number, event in events:
             records += self._named(self.lanes[number], event)
             records.append(event)
+        records += memory_known(event for _, event in events)
         over = self.stage in ENDED or any(isinstance(event, Finished | Failed) for _, event in events)
         if over and not self._keeper.text:
             records += self._told_answers()

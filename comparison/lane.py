@@ -78,6 +78,10 @@ class Lane:
     """Whether its vocabulary is not the reference's; ``None``: nobody needed to know, as long as both read the same
     prompt tokens."""
 
+    def round(self, number: int) -> Round | None:
+        """Return what it has done in a round; ``None``: nothing."""
+        return next((one for one in self.rounds if one.number == number), None)
+
     @property
     def prompt(self) -> tuple[int, ...] | None:
         """The tokens of the prompt; ``None`` before it was tokenized."""

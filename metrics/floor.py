@@ -71,6 +71,7 @@ class NoFloor(Enum):
     ON_GPU = "Layers are computed by the GPU, whose memory is not the one that was measured."
     WEIGHTS_UNKNOWN = "How many bytes of weights a token reads is not known."
     NOT_MEASURED = "The memory bandwidth has not been measured yet with this number of threads."
+    NOT_RECORDED = "The memory bandwidth is not in the recording."
 
 
 def memory_floor(model: ModelReady, bytes_per_second: float | None) -> MemoryFloor | NoFloor:

@@ -6,8 +6,9 @@ from msgspec.structs import replace
 
 from ..backends.events import Event, Failed, Finished, RequestTaken, Token
 from .lanes import MOST_LANES, ComparedModel, ComparisonBegun, LaneStands, Line, OfLanes, Record, ScoringBegun
+from .memory import MemoryMeasured, Written
 from .notes import Notes
-from .plausible import MOST_NS, plausible, plausible_line
+from .plausible import MOST_NS, plausible, plausible_line, plausible_memory
 
 
 class _Place:
@@ -25,6 +26,7 @@ class Kept:
 
     def __init__(self, notes: Notes) -> None:
         self.records: list[Record] = []
+        self.memory: list[MemoryMeasured] = []
         self.comparison: ComparisonBegun | None = None
         self.over = False
         """Whether nothing more is taken: what follows is another recording, which cannot be part of this one."""
@@ -43,13 +45,15 @@ class Kept:
         places = [*self._lanes.values(), *([] if self._place is None else [self._place])]
         return any(place.unfinished for place in places)
 
-    def take(self, numbered: Iterable[tuple[int, Record]]) -> None:
+    def take(self, numbered: Iterable[tuple[int, Written]]) -> None:
         """Take records with the numbers of their lines."""
         for number, record in numbered:
             if self.over:
                 return
             if isinstance(record, OfLanes):
                 self._take_line(number, record)
+            elif isinstance(record, MemoryMeasured):
+                self._take_memory(number, record)
             elif not plausible(record):
                 self._notes.add(number, "has an impossible number", "have impossible numbers")
             elif self._place is None:
@@ -73,8 +77,12 @@ class Kept:
         self._notes.say(
             f"Another recording begins in line {number:,}: the machine and the settings are the first one's."
         )
-        if began is not None and self.records and self._place is not None and abs(began) < MOST_NS:
-            self._shift = self._place.latest - began
+        latest = self._place.latest if self.records and self._place is not None else -MOST_NS
+        if began is not None and latest > -MOST_NS and abs(began) < MOST_NS:
+            self._shift = latest - began
+        # It may have been made on another machine.
+        forgotten = {one.threads: replace(one, bytes_per_second=None) for one in self.memory}
+        self.memory += [replace(one, t=latest + 1) for one in forgotten.values()]
 
     def whole_comparison(self) -> ComparisonBegun | None:
         """Return what is compared; ``None`` where nothing is. Lanes of which the file does not tell have numbers."""
@@ -88,6 +96,12 @@ class Kept:
     def _stop(self, why: str) -> None:
         self._notes.say(why)
         self.over = True
+
+    def _take_memory(self, number: int, measured: MemoryMeasured) -> None:
+        if plausible_memory(measured):
+            self.memory.append(replace(measured, t=measured.t + self._shift))
+        else:
+            self._notes.add(number, "has an impossible number", "have impossible numbers")
 
     def _take_line(self, number: int, line: Line) -> None:
         if not plausible_line(line):

@@ -30,7 +30,8 @@ from ..backends.events import (
     Tokenized,
 )
 from ..backends.requests import Message
-from .lanes import AnswerTold, ComparisonBegun, LaneStands, Record, ScoringBegun, StageReached
+from .lanes import AnswerTold, ComparisonBegun, LaneStands, ScoringBegun, StageReached
+from .memory import MemoryMeasured, Written
 
 NO_ID = -1
 """Stands where the id of a token was."""
@@ -38,7 +39,7 @@ NO_ID = -1
 _FOLDERS = re.compile(r".*[/\\]", flags=re.DOTALL)
 
 
-def without_text(record: Record) -> Record:
+def without_text(record: Written) -> Written:
     """Return an event or a line as it may be shared."""
     match record:
         case ComparisonBegun():
@@ -50,7 +51,7 @@ def without_text(record: Record) -> Record:
             return replace(record, note=_pathless(record.note))
         case ScoringBegun():
             return replace(record, tokens=(NO_ID,) * len(record.tokens))
-        case StageReached() | AnswerTold():
+        case StageReached() | AnswerTold() | MemoryMeasured():
             return record
         case _:
             return event_without_text(record)

@@ -24,6 +24,7 @@ from ..backends.events import (
 )
 from ..backends.token_facts import Probability, Scheduling
 from .lanes import MOST_LANES, AnswerTold, ComparisonBegun, LaneStands, Line, ScoringBegun, StageReached
+from .memory import MemoryMeasured
 from .no_text import NO_ID
 
 MOST_NS = 1 << 62
@@ -33,6 +34,7 @@ _MOST_COUNT = (1 << 31) - 1
 _MOST_NUMBER = 1e9
 """Of a logarithm or an entropy; far beyond any, and within a 32-bit float."""
 _MOST_TOP = 1_000
+_MOST_BYTES_PER_SECOND = 1e15
 
 
 def plausible(event: Event) -> bool:
@@ -95,6 +97,16 @@ def plausible_line(line: Line) -> bool:
             return all(one is None or _count(one) for one in counts)
         case _:
             assert_never(line)
+
+
+def plausible_memory(measured: MemoryMeasured) -> bool:
+    """The same for what tells of the machine."""
+    rate = measured.bytes_per_second
+    return (
+        -_MOST < measured.t < _MOST
+        and 1 <= measured.threads <= _MOST_COUNT
+        and (rate is None or 0 < rate < _MOST_BYTES_PER_SECOND)
+    )
 
 
 def _ids(tokens: tuple[int, ...]) -> bool:

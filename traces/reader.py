@@ -17,6 +17,7 @@ from .errors import TraceError
 from .header import FORMAT, Header
 from .keeping import Kept
 from .lanes import ComparisonBegun, LaneStands, Line, OfLanes, Record
+from .memory import MemoryMeasured, Written
 from .notes import Notes
 
 MOST_EVENTS = 2_000_000
@@ -31,7 +32,7 @@ _BEGINNING = b'{"event":"trace",'
 
 _ERRORS = (msgspec.MsgspecError, RecursionError)
 _LANE_KINDS = frozenset(kind.__struct_config__.tag for kind in get_args(Line))
-_KINDS = _LANE_KINDS | frozenset(kind.__struct_config__.tag for kind in get_args(Event))
+_KINDS = frozenset(kind.__struct_config__.tag for kind in get_args(Written))
 _EVENT_LINE = re.compile(rb'\s*\{"event":"\w+"')
 _LANE_LINES = frozenset(f'"event":"{kind}"'.encode() for kind in _LANE_KINDS)
 
@@ -53,6 +54,8 @@ class Trace(msgspec.Struct, frozen=True):
     """What is compared; ``None``: one engine speaks at a time."""
     records: tuple[Record, ...] = ()
     """Of a comparison all lines below the header in order: ``events``, and what tells of the lanes."""
+    memory: tuple[MemoryMeasured, ...] = ()
+    """What was measured of the machine, in order."""
 
     def of_lane(self, number: int) -> "Trace":
         """Return what one lane of a comparison has done, as a recording of it alone."""
@@ -63,7 +66,7 @@ class Trace(msgspec.Struct, frozen=True):
                 speaks = record.lane == number
             elif speaks and not isinstance(record, OfLanes):
                 events.append(record)
-        return Trace(self.header, tuple(events), self.notes)
+        return Trace(self.header, tuple(events), self.notes, memory=self.memory)
 
 
 class _Line(msgspec.Struct):
@@ -111,7 +114,7 @@ class _Reading:
         self.after_block: Callable[[], None] = lambda: None
         self._name = name
         self._notes = Notes()
-        self._decoder = msgspec.json.Decoder(Record)
+        self._decoder = msgspec.json.Decoder(Written)
         self._kept = Kept(self._notes)
         self._line = 0
         """Number of the last line that was taken, from 1."""
@@ -133,7 +136,8 @@ class _Reading:
         records = self._kept.records
         comparison = self._kept.whole_comparison()
         events = tuple([record for record in records if not isinstance(record, OfLanes)])
-        return Trace(header, events, self._notes.sentences(), comparison, () if comparison is None else tuple(records))
+        lines = () if comparison is None else tuple(records)
+        return Trace(header, events, self._notes.sentences(), comparison, lines, tuple(self._kept.memory))
 
     def _chunks(self, blocks: Iterable[bytes]) -> Iterator[bytes]:
         """Yield whole lines, many at a time; only what is last may lack its newline."""
@@ -221,7 +225,7 @@ class _Reading:
                 self._kept.take([(self._line, self._decoder.decode(rest))])
             self._notes.cut = True
 
-    def _numbered(self, lines: bytes) -> Iterable[tuple[int, Record]]:
+    def _numbered(self, lines: bytes) -> Iterable[tuple[int, Written]]:
         """Return the records in whole lines, with the numbers of their lines."""
         first = self._line + 1
         count = lines.count(b"\n") + 1
@@ -234,7 +238,7 @@ class _Reading:
             return zip(range(first, first + count), records, strict=True)
         return self._one_by_one(first, lines)
 
-    def _one_by_one(self, first: int, lines: bytes) -> Iterator[tuple[int, Record]]:
+    def _one_by_one(self, first: int, lines: bytes) -> Iterator[tuple[int, Written]]:
         for number, line in enumerate(lines.split(b"\n"), first):
             if not line.strip():
                 continue

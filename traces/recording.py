@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .header import new_header
-from .lanes import Record
+from .memory import Written
 from .no_text import settings_without_text
 from .versions import ONE_ENGINE
 from .writer import TraceWriter, encoded
@@ -24,7 +24,7 @@ class Recording:
         header = new_header(settings if text else settings_without_text(settings), text=text, format=format)
         self._attempt(lambda: writer.begin(header))
 
-    def take(self, records: Iterable[Record]) -> None:
+    def take(self, records: Iterable[Written]) -> None:
         """Write what was received; never raises."""
         if (writer := self._writer) is not None:
             self._attempt(lambda: writer.write(encoded(records, text=self.text)))

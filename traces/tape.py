@@ -9,7 +9,7 @@ from .versions import ONE_ENGINE
 
 if TYPE_CHECKING:
     from .compression import Packer
-    from .lanes import Record
+    from .memory import Written
     from .recording import Recording
 
 _BATCH = 512
@@ -28,7 +28,7 @@ class SessionTape:
         self.text = text
         self._format = format
         self._recording = recording
-        self._newest: list[Record] = []
+        self._newest: list[Written] = []
         """Not yet compressed."""
         self._packer: Packer | None = None
         self._ending = ""
@@ -41,7 +41,7 @@ class SessionTape:
         """Bytes that it takes in memory, nearly; without the newest events."""
         return sum(len(part) for part in self._parts)
 
-    def take(self, records: "Iterable[Record]") -> None:
+    def take(self, records: "Iterable[Written]") -> None:
         """Keep what was received; never raises."""
         records = list(records)
         if not records:

@@ -10,7 +10,7 @@ import msgspec
 
 from .backlog import Backlog
 from .compression import packer_for
-from .lanes import Record
+from .memory import Written
 from .new_file import open_new
 from .no_text import without_text
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _encoder = msgspec.json.Encoder()
 
 
-def encoded(records: Iterable[Record], *, text: bool = True) -> bytes:
+def encoded(records: Iterable[Written], *, text: bool = True) -> bytes:
     """Return records as lines; ``text``: with what was asked and answered."""
     return _encoder.encode_lines([record if text else without_text(record) for record in records])
 

@@ -23,7 +23,7 @@ from .engine_link import BackendLink
 from .options import ScopeOptions
 from .output import Traffic
 from .replay.screen import ReplayScreen
-from .screens.recording import RecordingScreen
+from .screens.recording import Memory, RecordingScreen
 from .screens.watching import Watching
 from .terminal_app import TerminalApp
 
@@ -72,17 +72,18 @@ def film(
     size: tuple[int, int],
     theme: str | None = None,
     progress: Progress = lambda share: None,
+    memory: Memory = lambda threads: None,
 ) -> list[tuple[float, str]]:
     """Return what the scope sends to a terminal while it receives ``events``: seconds since the first one, and the
     characters. The last of them give the terminal back.
 
-    ``name``: of the model, until the events tell it; the others as for ``picture``.
+    ``name``: of the model, until the events tell it; ``memory``: of the machine; the others as for ``picture``.
     """
     times = frame_times([event.t for event in events])
     clock = ReplayClock()
     clock.pause()
     clock.seek(0)
-    screen = _FilmedScreen(ReplayBackend(events, clock), name)
+    screen = _FilmedScreen(ReplayBackend(events, clock), name, memory)
     sent: list[tuple[float, str]] = []
 
     def take(data: str) -> None:
@@ -167,8 +168,8 @@ class _Film(TerminalApp):
 class _FilmedScreen(RecordingScreen):
     """The scope, as it was when the events came."""
 
-    def __init__(self, backend: ReplayBackend, name: str) -> None:
-        super().__init__(backend, name, "")
+    def __init__(self, backend: ReplayBackend, name: str, memory: Memory) -> None:
+        super().__init__(backend, name, "", memory)
         self.ready = asyncio.Event()
 
     async def _begin(self) -> None:

@@ -52,6 +52,8 @@ class PagedTable(PagedView, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "move_cursor(-1)", "Previous token", show=False),
         Binding("down", "move_cursor(1)", "Next token", show=False),
+        Binding("left", "walk(-1)", "Previous token", show=False),
+        Binding("right", "walk(1)", "Next token", show=False),
     ]
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -83,6 +85,8 @@ class PagedTable(PagedView, can_focus=True):
         self._rest: Timer | None = None
         self._due = False
         self._lens = Lens.TIME
+        self.walking = False
+        """Whether one token is looked at, the newest where there is no cursor."""
 
     @property
     def lens(self) -> Lens:
@@ -195,7 +199,9 @@ class PagedTable(PagedView, can_focus=True):
         """Move the cursor; it begins at the last row in view, and goes away below the newest row."""
         if self._rows == 0:
             return
-        if self._cursor is None:
+        if self._cursor is None and self.walking:
+            row = self._rows - 1 + step
+        elif self._cursor is None:
             row = min(self._rows, self.scroll_offset.y + self.view_rows) - 1
         else:
             row = self._cursor + step
@@ -203,6 +209,11 @@ class PagedTable(PagedView, can_focus=True):
             self.action_scroll_end()
         else:
             self._put_cursor(max(row, 0))
+
+    def action_walk(self, step: int) -> None:
+        """Look at the next token or at the one before, while one is looked at."""
+        if self.walking:
+            self.action_move_cursor(step)
 
     def action_page_up(self) -> None:
         """Go up one view; the cursor comes along."""
@@ -215,7 +226,7 @@ class PagedTable(PagedView, can_focus=True):
     def action_scroll_home(self) -> None:
         """Go to the first token."""
         super().action_scroll_home()
-        if self._cursor is not None:
+        if self._rows and (self._cursor is not None or self.walking):
             self._put_cursor(0)
 
     def action_scroll_end(self) -> None:

@@ -83,10 +83,13 @@ class Session:
         system: str | None = None,
         raw: bool = False,
         probabilities: bool = False,
+        recorded: bool = False,
     ) -> None:
-        """``probabilities``: requests ask for probability facts whatever is looked at."""
+        """``probabilities``: requests ask for probability facts whatever is looked at; ``recorded``: what is shown comes
+        from a file, and was measured on the machine where that was made."""
         self.configure(sampling=sampling, max_tokens=max_tokens, stop=stop, system=system)
         self._asked_raw = raw
+        self.recorded = recorded
         self.turns: list[Turn] = []
         self.phase = Phase.LOADING
         self.model: ModelReady | None = None
@@ -98,7 +101,7 @@ class Session:
         self.stopping = False
         """The generation under way has been told to stop."""
         self.bandwidth: float | None = None
-        """Bytes per second that this machine's memory gives to as many threads as the model uses."""
+        """Bytes per second that the memory gives to as many threads as the model uses."""
         self._context_before = 0
         self._of_last_engine: Run | None = None
         """A run whose engine is gone: nothing of it is in the context any more."""
@@ -149,12 +152,16 @@ class Session:
 
     @property
     def floor(self) -> "MemoryFloor | NoFloor | None":
-        """The floor of the time per token on this machine, or why there is none; None before the model is ready."""
+        """The floor of the time per token on the machine that generates, or why there is none.
+
+        ``None``: no model is ready.
+        """
         if self.model is None:
             return None
-        from ..metrics.floor import memory_floor
+        from ..metrics.floor import NoFloor, memory_floor
 
-        return memory_floor(self.model, self.bandwidth)
+        floor = memory_floor(self.model, self.bandwidth)
+        return NoFloor.NOT_RECORDED if self.recorded and floor is NoFloor.NOT_MEASURED else floor
 
     def measure(self) -> None:
         """Hold prompts back until the memory has been measured."""

@@ -5,7 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from decodescope.backends import bandwidth
+from decodescope.backends.bandwidth import Bandwidth
 from decodescope.backends.events import Failed, Finished, RequestTaken, Token
 from decodescope.comparison.export import as_json
 from decodescope.comparison.lane import LanePhase
@@ -290,3 +293,14 @@ def test_nothing_is_kept_of_a_comparison_that_never_began(talkers: tuple[Path, P
     path = tmp_path / "a.jsonl"
     kept(plan(*talkers), path, course=lambda comparison: None)
     assert len(path.read_bytes().splitlines()) == 1
+
+
+def test_what_was_measured_of_the_machine_is_kept(
+    talkers: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.jsonl"
+    here = Bandwidth(bytes_per_second=7e9, threads=1, block_bytes=1, measured_at=0)
+    monkeypatch.setattr(bandwidth, "cached_bandwidth", lambda threads: replace(here, threads=threads))
+    comparison = kept(plan(*talkers[:2]), path)
+    threads = {lane.model.threads for lane in comparison.lanes if lane.model is not None}
+    assert {(one.threads, one.bytes_per_second) for one in read_trace(path).memory} == {(one, 7e9) for one in threads}

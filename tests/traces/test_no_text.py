@@ -11,7 +11,8 @@ import pytest
 from decodescope.backends.events import Event
 from decodescope.backends.requests import EngineSettings, Sampling
 from decodescope.traces.generations import generations
-from decodescope.traces.lanes import Line, Record
+from decodescope.traces.lanes import Line
+from decodescope.traces.memory import Written
 from decodescope.traces.no_text import settings_without_text, without_text
 from decodescope.traces.reader import read_trace
 from decodescope.traces.recording import Recording
@@ -59,7 +60,7 @@ def test_no_text_of_any_kind_stays(kind: type[msgspec.Struct]) -> None:
     without_file = line.replace('"the secret"', "").replace('"dGhlIHNlY3JldA=="', "")
     assert "secret" not in without_file
     assert type(shared) is kind
-    assert msgspec.json.decode(line, type=Record) == shared
+    assert msgspec.json.decode(line, type=Written) == shared
 
 
 @pytest.mark.parametrize("name", ["token", "prompt_ready", "scored", "scoring"])

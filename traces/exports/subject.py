@@ -11,6 +11,7 @@ from ...metrics.run import Run
 from ..errors import TraceError
 from ..generations import Generation, generations
 from ..header import Header
+from ..memory import MemoryMeasured
 from ..reader import Trace
 from ..settings import of_request
 
@@ -76,6 +77,8 @@ class Export(msgspec.Struct, frozen=True):
     """Of the whole recording."""
     one: bool
     """Only one generation of it was asked for."""
+    memory: tuple[MemoryMeasured, ...] = ()
+    """What was measured of the machine, in order."""
 
 
 def export_of(trace: Trace, number: int | None = None) -> Export:
@@ -91,4 +94,4 @@ def export_of(trace: Trace, number: int | None = None) -> Export:
         for place, one in enumerate(found, start=1)
         if number in (None, place)
     )
-    return Export(trace.header, subjects, trace.events, number is not None)
+    return Export(trace.header, subjects, trace.events, number is not None, trace.memory)

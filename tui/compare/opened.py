@@ -10,7 +10,7 @@ from ...backends.text import visible
 from ...comparison.lane import Lane, Round
 from ...comparison.rounds import first_difference
 from ..lens import OF_A_RUN, Lens
-from ..screens.recording import RecordingScreen
+from ..screens.recording import Memory, RecordingScreen
 
 if TYPE_CHECKING:
     from .scored_reading import ScoredReading
@@ -19,24 +19,27 @@ _FOLLOW_SECONDS = 0.5
 _SCORED = (Lens.PROBABILITY, Lens.ENTROPY)
 
 
-def open_lane(lane: Lane, reference: Lane, *, scored: bool = True) -> Screen[None]:
-    """Return a screen that shows a lane's newest whole round, or the one under way; to be pushed.
+def open_lane(
+    lane: Lane, reference: Lane, *, number: int | None = None, scored: bool = True, memory: Memory | None = None
+) -> Screen[None]:
+    """Return a screen that shows a round of a lane; to be pushed.
 
-    ``scored``: whether a text is scored at all. The screen is read-only and goes back by esc or q. What the lane does
-    while it is open is followed.
+    ``number``: of the round; ``None``: the newest whole one, or the one under way. ``scored``: whether a text is scored
+    at all. ``memory``: as for ``RecordingScreen``. The screen is read-only and goes back by esc or q. What the lane
+    does while it is open is followed.
     """
-    return OpenedLane(lane, reference, scored=scored)
+    return OpenedLane(lane, reference, number, scored=scored, memory=memory)
 
 
 class OpenedLane(RecordingScreen):
     """Time through the lane's own answer; what was thought of the common text through the other lenses."""
 
-    def __init__(self, lane: Lane, reference: Lane, *, scored: bool) -> None:
-        """``scored``: whether a text is scored at all."""
+    def __init__(self, lane: Lane, reference: Lane, number: int | None, *, scored: bool, memory: Memory | None) -> None:
+        """As ``open_lane``."""
         self._no_scores = "no text has been scored yet; that comes after the rounds" if scored else "no text is scored"
         self._lane = lane
         self._reference = reference
-        self._round = _shown_round(lane)
+        self._round = shown_round(lane, number)
         events = [*lane.opening, *(() if self._round is None else self._round.events)]
         if lane.failed is not None and lane.failed not in events:
             events.append(lane.failed)
@@ -45,7 +48,7 @@ class OpenedLane(RecordingScreen):
         self._drawn_scores = 0
         self._marked = False
         super().__init__(
-            ReplayBackend(events, ReplayClock(END)), lane.plan.source.name, _told(lane, self._round, reference)
+            ReplayBackend(events, ReplayClock(END)), lane.plan.source.name, _told(lane, self._round, reference), memory
         )
 
     async def _begin(self) -> None:
@@ -142,7 +145,10 @@ class OpenedLane(RecordingScreen):
         self._face.slow()
 
 
-def _shown_round(lane: Lane) -> Round | None:
+def shown_round(lane: Lane, number: int | None) -> Round | None:
+    """Return the round with that number; without it the newest whole one, or the one under way."""
+    if number is not None and (found := lane.round(number)) is not None:
+        return found
     whole = [one for one in lane.rounds if one.run.end is not None and not isinstance(one.run.end, Failed)]
     return whole[-1] if whole else lane.rounds[-1] if lane.rounds else None
 

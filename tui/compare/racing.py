@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.timer import Timer
 
+    from ...comparison.lane import Lane, Round
     from ...comparison.plan import ComparisonPlan
+    from ..screens.recording import Memory
     from .board import Board
     from .race import Race
 
@@ -189,8 +191,17 @@ class Racing(_Base):
         if not lane.rounds:
             self._say("This lane has nothing to look at yet.")
             return
-        if self._race is not None and self._race.playing:
-            self._race.pause()
-        from .opened import open_lane
+        race = self._race
+        if race is not None and race.playing:
+            race.pause()
+        from .opened import open_lane, shown_round
 
-        self.app.push_screen(open_lane(lane, self.board.panels[0].lane, scored=self._plan.quality))
+        number = None if race is None else race.number
+        shown = shown_round(lane, number)
+        memory = None if shown is None else self._memory_of(lane, shown)
+        reference = self.board.panels[0].lane
+        self.app.push_screen(open_lane(lane, reference, number=number, scored=self._plan.quality, memory=memory))
+
+    def _memory_of(self, lane: "Lane", round: "Round") -> "Memory | None":
+        """Return how fast the memory was where a lane's round was written; ``None``: it was here."""
+        return None

@@ -13,6 +13,7 @@ from ...traces.generations import Take
 from ..conversation.fragment import Fragment
 from ..conversation.marks import marks_of
 from ..transcript import AnswerText, Piece
+from .earlier import Earlier
 from .timeline import Timeline
 
 _PLACEHOLDER = "▯ ".encode()
@@ -27,9 +28,10 @@ def placeholder(token: Token) -> bytes:
 class Film:
     """Made once; making it takes about a second for 100,000 tokens."""
 
-    def __init__(self, take: Take, *, text: bool = True) -> None:
+    def __init__(self, take: Take, *, text: bool = True, earlier: Earlier = Earlier()) -> None:  # noqa: B008 (frozen)
         """``text``: whether the recording holds any."""
         self.take = take
+        self.earlier = earlier
         self.events: Sequence[Event] = take.events
         self.timeline = Timeline(self.events)
         self.run: Run | None = None if take.generation is None else take.generation.run()
@@ -64,6 +66,10 @@ class Film:
             return 0
         times = self._disturbed_ns[tokens.start : tokens.stop]
         return int(times.max()) if len(times) else 0
+
+    def disturbed(self, tokens: range) -> int:
+        """Return how many tokens among some (from 0) are disturbed."""
+        return 0 if self.run is None else int(self.run.outliers[tokens.start : tokens.stop].sum())
 
     def readable(self, place: int) -> int:
         """Return how many fragments can be read when so many events have come."""

@@ -18,12 +18,12 @@ _OWN = (
     Key("right", "step", "step", "The chosen lane's next token; left: the one before. Both pause.", "←→"),
     Key("tab", "next_lane", "lane", "Go to the next lane; shift+tab: the one before.", "tab", rank=1),
     _BY_KEY["home"],
-    _BY_KEY["end"],
+    Key("end", "finish", "end", "Go to the end.", "end", rank=7),
     Key("pagedown", "forward", "forth", "A twentieth forward; page up: back.", "pgup/dn", rank=6),
     _BY_KEY["g"],
     _BY_KEY["minus"],
     _BY_KEY["plus"],
-    _BY_KEY["r"],
+    Key("r", "loop", "loop", "Begin anew at the end, or no longer.", "r", rank=5),
     Key("n", "next_round", "next", "The next answers of the recordings; N: those before.", "n", rank=2),
 )
 _IN_A_COMPARISON = {

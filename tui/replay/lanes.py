@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 
 from ...comparison.plan import ComparisonPlan
+from ...traces.memory import bandwidth_at
 from ...traces.opened import Opened
 from ..compare.contract import Compared
 from ..compare.screen import CompareScreen
@@ -21,8 +22,10 @@ from .player import SPEEDS
 from .recorded import RecordedComparison, RecordedFiles, plan_of
 
 if TYPE_CHECKING:
+    from ...comparison.lane import Lane, Round
     from ...metrics.run import Run
     from ..compare.race import Race
+    from ..screens.recording import Memory
 
 _REFUSED = "These are recordings: they can be looked at, not asked."
 _KEPT = "This is a recording already."
@@ -46,6 +49,10 @@ class _RaceScale:
         if run is None or index > run.token_count:
             return self._length
         return int(run.token_times[index - 1]) - run.taken.t if index > 0 else 0
+
+    def since_asked(self, position: int) -> int:
+        """See ``Scale``."""
+        return position
 
     def at(self, since_asked: int) -> int:
         """See ``Scale``."""
@@ -131,6 +138,10 @@ class ReplayedLanes(CompareScreen):
 
     def _keys_now(self) -> tuple[Key, ...]:
         return keys_now(self._works, playing=self._race is not None and self._race.playing)
+
+    def _memory_of(self, lane: "Lane", round: "Round") -> "Memory":
+        trace = self._opened[0 if self._compared else lane.number].trace
+        return lambda threads: bandwidth_at(trace.memory, threads, round.events[-1].t)
 
     # What the reader asks for
 

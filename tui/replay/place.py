@@ -24,18 +24,22 @@ class Scale(Protocol):
         """Return the position of a token, from 1."""
         ...
 
+    def since_asked(self, position: int) -> int:
+        """Return the time from the request to a position, ns."""
+        ...
+
     def at(self, since_asked: int) -> int:
         """Return the position of a time from the request on, ns, within the whole."""
         ...
 
 
 def position_of(text: str, scale: Scale) -> int | None:
-    """Return the position that is meant; times count from the request. ``None``: nothing that is understood."""
+    """Return the position that is meant; times and shares count from the request. ``None``: it is not understood."""
     text = text.strip().lower()
     if found := _TOKEN.fullmatch(text):
         return scale.of_token(int(found[1].replace(",", "") or 0))
     if found := _SHARE.fullmatch(text):
-        return round(min(float(found[1]), 100.0) / 100 * scale.length)
+        return scale.at(round(min(float(found[1]), 100.0) / 100 * scale.since_asked(scale.length)))
     if found := _TIME.fullmatch(text):
         seconds = float(found[1].replace("−", "-")) / (1000 if found[2] == "ms" else 1)
     elif found := _CLOCK.fullmatch(text):

@@ -22,29 +22,44 @@ class Player:
         speed: float = 1.0,
         loop: bool = False,
         paused: bool = False,
+        first: bool = True,
+        last: bool = True,
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
-        """``clock`` is the real one, ns."""
+        """``first``, ``last``: whether nothing of the recording comes before this timeline, or after it. ``clock`` is
+        the real one, ns."""
         self.timeline = timeline
         self.loop = loop
+        """Whether the recording begins anew at its end."""
+        self.first, self.last = first, last
         self._clock = ReplayClock(speed=speed, clock=clock)
         if paused:
             self._clock.pause()
 
     @property
     def position(self) -> int:
-        """Where it stands, ns; with ``loop`` it begins anew behind the end."""
+        """Where it stands, ns; with ``loop`` a timeline that is the whole recording begins anew behind its end."""
         length = self.timeline.length
         position = self._clock.position
-        if position > length and self.loop and length:
+        if position > length and self.loop and self.first and self.last and length:
             position %= length
             self._clock.seek(position)
         return min(position, length)
 
     @property
+    def ended(self) -> bool:
+        """Whether everything on this timeline has come."""
+        return self.position >= self.timeline.length
+
+    @property
     def over(self) -> bool:
         """Whether everything has come and nothing follows."""
-        return not self.loop and self.position >= self.timeline.length
+        return self.last and not self.loop and self.ended
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether another timeline of the recording is to be played now."""
+        return self.playing and self.ended and not (self.first and self.last)
 
     @property
     def playing(self) -> bool:
@@ -69,6 +84,12 @@ class Player:
     def seek(self, position: int) -> None:
         """Go to a position within the whole; whether it is paused stays."""
         self._clock.seek(min(max(position, 0), self.timeline.length))
+
+    def finish(self) -> None:
+        """Go to the end and stay there, whatever follows."""
+        self.seek(self.timeline.length)
+        if not self.over:
+            self._clock.pause()
 
     def seek_share(self, steps: int) -> None:
         """Go forward or back by twentieths of the whole."""

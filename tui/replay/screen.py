@@ -13,6 +13,7 @@ from textual.timer import Timer
 
 from ...backends.events import Failed, Finished
 from ...traces.generations import Take
+from ...traces.memory import bandwidth_at
 from ...traces.opened import Opened
 from ..engine_link import BackendLink
 from ..keys import bindings
@@ -22,8 +23,10 @@ from ..screens.scope_view import ScopeView
 from ..screens.watching import Watching
 from ..screens.wording import answer_note
 from ..widgets.cells import Cells
+from .earlier import earlier_than
 from .film import Film
 from .keys import REPLAY_KEYS, keys_now, replay_bindings
+from .moving import Moving
 from .player import Player
 from .session import ReplaySession
 from .track import Track
@@ -36,7 +39,7 @@ _SOON_SECONDS = 0.001
 _COLLECTION_THRESHOLDS = (10_000, 20, 20)
 
 
-class ReplayScreen(ScopeView):
+class ReplayScreen(Moving, ScopeView):
     """Plays one file."""
 
     AUTO_FOCUS = ""
@@ -76,8 +79,10 @@ class ReplayScreen(ScopeView):
         """Fragments of text that are in the conversation."""
         self._began = self._ended = False
         """Of the conversation."""
-        self._told_playing: bool | None = None
-        """What the key bar says."""
+        self._anew = False
+        """Another take has come, of which nothing is drawn yet."""
+        self._told_keys: tuple[bool, bool] | None = None
+        """What the key bar says: whether it plays, and whether one token is looked at."""
         self._frames: Timer | None = None
         self.player: Player | None = None
 
@@ -108,21 +113,27 @@ class ReplayScreen(ScopeView):
 
     # One of the recording's answers
 
+    def _film(self, number: int) -> Film:
+        return Film(self._takes[number], text=self._opened.text, earlier=earlier_than(self._takes, number))
+
     async def _show_take(self, number: int) -> None:
         self._shown = number
         if number not in self._films:
-            self._films[number] = await asyncio.to_thread(Film, self._takes[number], text=self._opened.text)
+            self._films[number] = await asyncio.to_thread(self._film, number)
         film, player = self._films[number], self.player
         self.player = Player(
             film.timeline,
             speed=self._speed if player is None else player.speed,
             loop=self._looping if player is None else player.loop,
             paused=self._paused if player is None else not player.playing and not player.over,
+            first=number == 0,
+            last=number == len(self._takes) - 1,
             clock=self._clock,
         )
-        self._track.load(film.timeline, film.longest_disturbed)
-        self._replayed.show(film)
-        self._forget_text()
+        self._track.load(film.timeline, film.longest_disturbed, film.disturbed)
+        ends = film.events[-1].t if film.events else 0
+        self._replayed.show(film, lambda threads: bandwidth_at(self._opened.trace.memory, threads, ends))
+        self._anew = True
         self._face.clock = lambda: film.timeline.recorded(self.player.position if self.player else 0)
         self._moved()
 
@@ -144,7 +155,9 @@ class ReplayScreen(ScopeView):
         if self.player is None:
             return
         self._show()
-        if self.player.playing:
+        if self.player.goes_on:
+            self._other_take(1)
+        elif self.player.playing:
             self._frames = self.set_timer(self._watching.pace.seconds, self._frame)
 
     def _show(self) -> None:
@@ -156,12 +169,14 @@ class ReplayScreen(ScopeView):
         position = player.position
         place = film.timeline.place(position)
         was_busy = self.session.busy or self.session.starting
-        back = self._replayed.go_to(place)
-        if back:
+        anew = self._replayed.go_to(place) or self._anew
+        self._anew = False
+        if anew:
             self._forget_text()
         self._write(film, place)
-        if back or not player.playing or was_busy != (self.session.busy or self.session.starting):
-            self._face.all()
+        if anew or not player.playing or was_busy != (self.session.busy or self.session.starting):
+            # What was drawn before holds nothing back, nor may it stay where nothing more comes.
+            self._face.at_once()
         else:
             self._face.frame()
             self._face.at_leisure()
@@ -174,10 +189,13 @@ class ReplayScreen(ScopeView):
         conversation = reading.conversation
         if not self._began:
             self._began = True
+            endings = iter(film.earlier.endings)
             for turn in self.session.turns:
                 conversation.add_user(turn.prompt)
                 if turn.answer is not None:
                     conversation.add_answer(turn.answer)
+                if ending := next(endings, ""):
+                    conversation.end_answer(ending)
             conversation.begin_answer()
         readable = film.readable(place)
         if readable > self._written:
@@ -195,9 +213,11 @@ class ReplayScreen(ScopeView):
             row = state_row(self.player, self._opened.told, takes, self._told.content_size.width)
             self._told.show_rows([row])
             self._track.show(self.player.position)
-            if (playing := self.player.playing) != self._told_playing:
-                self._told_playing = playing
-                self._face.key_bar.keys = keys_now(REPLAY_KEYS, playing=playing)
+            told = playing, walking = self.player.playing, self.has_class("-inspects")
+            if told != self._told_keys:
+                self._told_keys = told
+                several = len(self._takes) > 1
+                self._face.key_bar.keys = keys_now(REPLAY_KEYS, playing=playing, walking=walking, several=several)
                 self._face.keys()
 
     @on(Cells.Resized)
@@ -213,71 +233,21 @@ class ReplayScreen(ScopeView):
         """Let the arrow keys walk from token to token while one is looked at."""
         return not (action in _WALKED and self.has_class("-inspects"))
 
-    def _with_player(self, change: Callable[[Player], None]) -> None:
-        if self.player is None:
-            self._say("A moment: the recording is still being taken in.")
-        else:
-            change(self.player)
-            self._moved()
-
     @on(Track.Moved)
     def _dragged(self, message: Track.Moved) -> None:
         self._with_player(lambda player: player.seek(message.position))
 
     def action_play(self) -> None:
-        """Pause, or play on."""
-        self._with_player(Player.toggle)
+        """Pause, or play on; from the start of the recording when it is over."""
+        if self.player is not None and self.player.over and not self.player.first:
+            self.call_next(self._show_take, 0)
+        else:
+            self._with_player(Player.toggle)
 
-    def action_step(self) -> None:
-        """Go to the next token."""
-        self._with_player(lambda player: player.step(1))
-
-    def action_step_back(self) -> None:
-        """Go to the token before."""
-        self._with_player(lambda player: player.step(-1))
-
-    def action_start(self) -> None:
-        """Go to the start."""
-        self._with_player(lambda player: player.seek(0))
-
-    def action_finish(self) -> None:
-        """Go to the end."""
-        self._with_player(lambda player: player.seek(player.timeline.length))
-
-    def action_forward(self) -> None:
-        """Go a twentieth forward."""
-        self._with_player(lambda player: player.seek_share(1))
-
-    def action_backward(self) -> None:
-        """Go a twentieth back."""
-        self._with_player(lambda player: player.seek_share(-1))
-
-    def action_slower(self) -> None:
-        """Play slower."""
-        self._with_player(lambda player: player.change_speed(-1))
-
-    def action_faster(self) -> None:
-        """Play faster."""
-        self._with_player(lambda player: player.change_speed(1))
-
-    def action_loop(self) -> None:
-        """Begin anew at the end, or no longer."""
-
-        def switch(player: Player) -> None:
-            player.loop = not player.loop
-
-        self._with_player(switch)
-
-    def action_find(self) -> None:
-        """Ask where to go."""
-        from .go_to import GoToScreen
-
-        if self.player is not None:
-            self.app.push_screen(GoToScreen(self.player.timeline), self._go_to)
-
-    def _go_to(self, position: int | None) -> None:
-        if position is not None:
-            self._with_player(lambda player: player.seek(position))
+    def action_inspect(self) -> None:
+        """See ``Looking``; the arrow keys then walk."""
+        super().action_inspect()
+        self._draw_state()
 
     def action_next_take(self) -> None:
         """Show the next answer of the recording."""

@@ -1,11 +1,15 @@
 """A session that can be taken to any moment of a recording."""
 
 from bisect import bisect_left
+from typing import TYPE_CHECKING
 
 from ...backends.events import Token
 from ...backends.requests import Sampling
 from ..session import Changes, Phase, Session
 from .film import Film
+
+if TYPE_CHECKING:
+    from ..screens.recording import Memory
 
 _ONE_BY_ONE = 256
 """More tokens than this are taken over at once."""
@@ -16,19 +20,22 @@ class ReplaySession(Session):
 
     def __init__(self, *, text: bool = True) -> None:
         """``text``: whether the answer can be taken out."""
-        super().__init__(sampling=Sampling())
+        super().__init__(sampling=Sampling(), recorded=True)
         self._text = text
         self._film: Film | None = None
+        self._memory: Memory = lambda threads: None
         self.place = 0
         """How many events have come."""
 
-    def show(self, film: Film) -> None:
-        """Begin anew with a film."""
-        self._film = film
+    def show(self, film: Film, memory: "Memory") -> None:
+        """Begin anew with a film; ``memory``: of the machine where it was recorded."""
+        self._film, self._memory = film, memory
         self._begin_anew()
 
     def _begin_anew(self) -> None:
-        vars(self).update(vars(Session(sampling=Sampling())))
+        vars(self).update(vars(Session(sampling=Sampling(), recorded=True)))
+        if self._film is not None:
+            self._context_before = self._film.earlier.context
         self.place = 0
 
     @property
@@ -48,6 +55,8 @@ class ReplaySession(Session):
             self.apply(list(film.events[self.place : place]))
         else:
             self._take_over(film, place, tokens)
+        if self.model is not None:
+            self.measured(self._memory(self.model.threads), self.model.threads)
         self.place = place
         return back
 

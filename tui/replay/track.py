@@ -13,7 +13,7 @@ _LABELS = {Part.LOAD: "load, warm-up", Part.READ: "read", Part.WRITE: "write"}
 _CURSOR, _DISTURBED, _NOTHING = "┃", "▾", "·"
 _GOLDEN = 0.618034
 _MOST_MARKED = 8
-"""One in so many of a wide recording's cells may be marked before marks would say nothing."""
+"""One in so many of a wide recording's cells may be marked for few of its tokens before marks would say nothing."""
 
 
 def cell_of(position: int, length: int, width: int) -> int:
@@ -36,21 +36,28 @@ def signs(timeline: Timeline, width: int) -> list[str]:
     return cells
 
 
-def marked_cells(timeline: Timeline, longest: Callable[[range], int], width: int) -> set[int]:
-    """Return the cells to be marked: those with a disturbed token, where that is nearly everywhere the worst ones.
+def marked_cells(
+    timeline: Timeline, longest: Callable[[range], int], disturbed: Callable[[range], int], width: int
+) -> set[int]:
+    """Return the cells to be marked: those of whose tokens at least half are disturbed, and of the others with a
+    disturbed token as many as still say something, the worst first.
 
-    ``longest``: as for ``Track.load``.
+    ``longest``, ``disturbed``: as for ``Track.load``.
     """
     whole = timeline.length + 1
     worst = {}
+    mostly = set()
     for cell in range(width):
         # As ``cell_of``: the cells share the whole, rounded down.
         start, end = -(-cell * whole // width), -(-(cell + 1) * whole // width)
-        if taken := longest(timeline.tokens_within(start, end)):
+        tokens = timeline.tokens_within(start, end)
+        if taken := longest(tokens):
             worst[cell] = taken
+            if 2 * disturbed(tokens) >= len(tokens):
+                mostly.add(cell)
     # Equal ones are spread over the whole, in the order of the golden ratio.
     order = sorted(worst, key=lambda cell: (-worst[cell], cell * _GOLDEN % 1))
-    return set(order[: max(width // _MOST_MARKED, 1)])
+    return mostly | set(order[: max(width // _MOST_MARKED, 1)])
 
 
 def track_row(cells: Sequence[str], marked: set[int], cursor: int) -> Row:
@@ -111,12 +118,14 @@ class Track(Cells):
         super().__init__(id="track")
         self._timeline: Timeline | None = None
         self._longest: Callable[[range], int] = len
+        self._disturbed: Callable[[range], int] = len
         self._drawn: tuple[int, list[str], set[int]] = (0, [], set())
         self._dragging = False
 
-    def load(self, timeline: Timeline, longest: Callable[[range], int]) -> None:
-        """Show another timeline; ``longest`` returns the longest time of a disturbed token among some (from 0), ns."""
-        self._timeline, self._longest = timeline, longest
+    def load(self, timeline: Timeline, longest: Callable[[range], int], disturbed: Callable[[range], int]) -> None:
+        """Show another timeline; ``longest`` returns the longest time of a disturbed token among some (from 0), ns,
+        ``disturbed`` how many of them are."""
+        self._timeline, self._longest, self._disturbed = timeline, longest, disturbed
         self._drawn = (0, [], set())
 
     def show(self, position: int) -> None:
@@ -126,7 +135,8 @@ class Track(Cells):
             return
         if self._drawn[0] != width:
             timeline = self._timeline
-            self._drawn = (width, signs(timeline, width), marked_cells(timeline, self._longest, width))
+            marked = marked_cells(timeline, self._longest, self._disturbed, width)
+            self._drawn = (width, signs(timeline, width), marked)
         _, cells, marked = self._drawn
         rows = [track_row(cells, marked, cell_of(position, self._timeline.length, width))]
         if height > 1:

@@ -28,5 +28,7 @@ def state_row(player: Player, told: str, takes: tuple[int, int], width: int) -> 
         left = (*left, ("  loop", "accent"))
     if takes[1] > 1:
         left = (*left, (f"  answer {takes[0]:,} of {takes[1]:,}", ""))
+    if player.ended and not player.last and not player.playing:
+        left = (*left, ("  n: next answer", "accent"))
     room = width - row_width(left) - 2
     return spread(left, ((clip(visible(told), room), "dim"),), width) if room >= 8 else left

@@ -1,5 +1,6 @@
 """The scope on a recording: everything can be looked at, nothing asked."""
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -19,6 +20,9 @@ from .face import Face
 from .scope_view import ScopeView
 from .watching import Watching
 
+Memory = Callable[[int], float | None]
+"""Bytes per second that so many threads read, as far as is known."""
+
 _REFUSED = "This is a recording: it can be looked at, not asked, changed or measured. esc goes back."
 
 
@@ -29,16 +33,17 @@ class RecordingScreen(ScopeView):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(RECORDING_KEYS), *refusing()]
     recorded = True
 
-    def __init__(self, backend: ReplayBackend, name: str, told: str) -> None:
+    def __init__(self, backend: ReplayBackend, name: str, told: str, memory: Memory | None) -> None:
         """``name``: of the model, until the recording tells it; ``told``: what is recorded, in a few words. Both are of
-        unknown origin."""
+        unknown origin. ``memory``: of the machine of a file; ``None``: it is this one."""
         link = BackendLink()
-        session = Session(sampling=Sampling())
+        session = Session(sampling=Sampling(), recorded=memory is not None)
         terminal = Terminal.current
         traffic = Traffic() if terminal is None or terminal.output is None else terminal.output.traffic
         watching = Watching(ScopeOptions(), traffic, link)
         super().__init__(session, link, watching)
         self._backend = backend
+        self._memory = memory or _measured_here
         self._told = Cells(id="told")
         self._told.show_rows([(("▌ ", "accent"), ("replay of ", "strong"), (visible(told), "dim"))])
         self._face = Face(session, name, watching, self._draw_later, keys=RECORDING_KEYS)
@@ -79,13 +84,8 @@ class RecordingScreen(ScopeView):
         super()._take_in(changes)
 
     def _became_ready(self) -> None:
-        # Measuring now would disturb what still runs elsewhere.
-        from ...backends.bandwidth import cached_bandwidth
-
-        model = self.session.model
-        kept = None if model is None else cached_bandwidth(model.threads)
-        if model is not None and kept is not None:
-            self.session.measured(kept.bytes_per_second, model.threads)
+        if (model := self.session.model) is not None:
+            self.session.measured(self._memory(model.threads), model.threads)
 
     def action_back(self) -> None:
         """Go back to where it was opened."""
@@ -94,3 +94,11 @@ class RecordingScreen(ScopeView):
     def action_refuse(self) -> None:
         """Say that a recording cannot be asked."""
         self._say(_REFUSED)
+
+
+def _measured_here(threads: int) -> float | None:
+    # Measuring now would disturb what still runs elsewhere.
+    from ...backends.bandwidth import cached_bandwidth
+
+    kept = cached_bandwidth(threads)
+    return None if kept is None else kept.bytes_per_second

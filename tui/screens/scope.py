@@ -58,7 +58,7 @@ class ScopeScreen(Asking, ScopeView):
         self._choosing = Choosing(self, options, session, self._restart_engine, self._lay_out_again, self._say)
         self._box = PromptBox(history)
         self._face = Face(session, self._choosing.model_name, watching, self._draw_later, box=self._box)
-        self._memory_speed = MemorySpeed(self, session, self._memory_known, self._say)
+        self._memory_speed = MemorySpeed(self, session, link.tape, self._memory_known, self._say)
         self._waiting_prompt = options.prompt
 
     def compose_foot(self) -> ComposeResult:

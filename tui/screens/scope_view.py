@@ -172,9 +172,15 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
         if (reading := self._face.reading) is not None:
             if shown:
                 reading.tokens_shown()
+                self.call_after_refresh(self._keep_focus)
             elif reading.inspecting:
                 self.call_after_refresh(reading.conversation.focus)  # it is hidden until then where it is narrow
         self._face.all()
+
+    def _keep_focus(self) -> None:
+        # The text that had the focus is hidden where it is narrow.
+        if self.focused is None and self._face.view is not None:
+            self._face.view.take_focus()
 
     def action_meter(self) -> None:
         """Show or hide what watching costs."""

@@ -85,7 +85,7 @@ class TokensView(KeptDrawing, Container):
 
     def inspect(self, on: bool) -> None:
         """Show one token in full and let the arrow keys walk from token to token, or no longer."""
-        self.inspecting = self.conversation.walking = on
+        self.inspecting = self.conversation.walking = self.tokens.walking = on
         if on:
             self._looked_at = self.tokens.cursor_index
             self._show_token()

@@ -43,7 +43,11 @@ def why_table(session: Session) -> Table:
         table.add_row(fact.label, _value(fact), Text(fact.note))
     table.add_row()
     if known is not None:
-        table.add_row("memory", numbers.bandwidth(known.bytes_per_second), Text("measured on this machine"))
+        table.add_row(
+            "memory",
+            numbers.bandwidth(known.bytes_per_second),
+            Text("measured on the machine of the recording" if session.recorded else "measured on this machine"),
+        )
         use = bandwidth_use(run, known)
         said = verdict(use)
         disturbance = run.disturbance

@@ -95,8 +95,8 @@ async def test_a_place_that_was_sought_is_the_place_that_is_reached_by_playing()
     sought = ReplaySession()
     async with replay(opened(whole(LONG)), paused=True) as running:
         film = running.screen._films[0]
-    played.show(film)
-    sought.show(film)
+    played.show(film, lambda threads: None)
+    sought.show(film, lambda threads: None)
     for place in range(len(film.events) + 1):
         played.go_to(place)
         if place % 401 == 0 or place > len(film.events) - 3:

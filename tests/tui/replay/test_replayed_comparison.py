@@ -127,6 +127,19 @@ async def test_rounds() -> None:
         assert race(running)[0] == 2
 
 
+async def test_a_lane_opens_in_the_round_that_is_raced() -> None:
+    records = two_rounds()
+    first = next(place for place, record in enumerate(records) if isinstance(record, Token))
+    records[first] = replace(records[first], piece=b"Once")
+    async with replay(compared(records), paused=True) as running:
+        await running.press("enter")
+        await running.sees("round 1 of 2")
+        await running.sees("Once sky is blue")
+        await running.press("escape", "n", "enter")
+        await running.sees("round 2 of 2")
+        await running.sees("The sky is blue")
+
+
 async def test_nothing_is_asked_of_it_and_nothing_kept() -> None:
     async with replay(compared(two_rounds()), paused=True) as running:
         await running.press("ctrl+o")

@@ -9,6 +9,12 @@ from decodescope.tui.replay.track import cell_of, legend_row, marked_cells, posi
 from ..fakes import MS
 from .replay_app import whole
 
+
+def no(tokens: range) -> int:
+    """There are more quiet tokens."""
+    return 0
+
+
 TIMELINE = Timeline(whole([b"x"] * 100))
 
 
@@ -32,18 +38,29 @@ def test_parts_in_order() -> None:
 def test_disturbed_tokens_are_marked_where_they_are() -> None:
     width = 60
     worst = 57
-    marked = marked_cells(TIMELINE, lambda tokens: 9 if worst in tokens else 0, width)
+    marked = marked_cells(TIMELINE, lambda tokens: 9 if worst in tokens else 0, no, width)
     assert marked == {cell_of(TIMELINE.of_token(worst + 1), TIMELINE.length, width)}
 
 
 def test_the_last_token_is_not_lost() -> None:
-    assert marked_cells(TIMELINE, lambda tokens: 9 if 99 in tokens else 0, 60)
+    assert marked_cells(TIMELINE, lambda tokens: 9 if 99 in tokens else 0, no, 60)
 
 
-def test_where_all_are_disturbed_the_worst_are_marked() -> None:
-    marked = marked_cells(TIMELINE, lambda tokens: max(tokens, default=-1) + 1, 80)
+def test_where_few_tokens_of_many_cells_are_disturbed_the_worst_are_marked() -> None:
+    marked = marked_cells(TIMELINE, lambda tokens: max(tokens, default=-1) + 1, no, 80)
     assert 0 < len(marked) <= 10
     assert 79 in marked
+
+
+def test_a_cell_of_whose_tokens_half_are_disturbed_is_marked() -> None:
+    timeline = Timeline(whole([b"x"] * 1000))
+    written = {cell_of(timeline.of_token(index), timeline.length, 80) for index in range(1, 1001)}
+
+    def marked(share: float) -> set[int]:
+        return marked_cells(timeline, lambda tokens: 9 * len(tokens), lambda tokens: round(share * len(tokens)), 80)
+
+    assert marked(1) == marked(0.6) == written
+    assert 0 < len(marked(0.3)) <= 10
 
 
 def test_what_has_passed_differs_from_what_comes_by_the_cursor() -> None:
