@@ -100,11 +100,11 @@ def _writer(form: Form) -> Callable[["Export"], str]:
 
 def drawn(export: "Export", form: Form, name: str, size: tuple[int, int], theme: str | None, messages: Messages) -> str:
     """Return the recording as a picture of its replay or a film of the scope; ``name``: of its file."""
-    from ..tui.film import film, picture
+    if form is Form.SVG:
+        return pictured(_opened(export, Path(name)), size, theme, messages)
+    from ..tui.film import film
 
     with _said(messages, "drawing") as line:
-        if form is Form.SVG:
-            return picture(_opened(export, Path(name)), size, theme) + "\n"
         from ..traces.exports.played import as_cast, played
         from ..traces.memory import bandwidth_at
 
@@ -118,6 +118,14 @@ def drawn(export: "Export", form: Form, name: str, size: tuple[int, int], theme:
             lambda threads: bandwidth_at(export.memory, threads),
         )
         return as_cast(frames, events, size, name, export.header)
+
+
+def pictured(opened: "Opened", size: tuple[int, int], theme: str | None, messages: Messages) -> str:
+    """Return the screen at the end of a replay."""
+    from ..tui.film import picture
+
+    with _said(messages, "drawing"):
+        return picture(opened, size, theme) + "\n"
 
 
 def _opened(export: "Export", path: Path) -> "Opened":

@@ -1,11 +1,12 @@
 """A recorded comparison in another form: all its lanes where the form can hold them, else one."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from ..traces.errors import TraceError
-from .exporting import Form
+from .exporting import Form, pictured
 from .streams import Messages
 
 if TYPE_CHECKING:
@@ -56,6 +57,21 @@ def comparison_as(form: Form, trace: "Trace", number: int | None, name: str, mes
 
         return retold_as(Result.JSON if form is Form.JSON else Result.MD, trace, name, messages)[0]
     return None
+
+
+def comparison_picture(
+    trace: "Trace", path: Path, number: int | None, size: tuple[int, int], theme: str | None, messages: Messages
+) -> str | None:
+    """Return the lanes beside each other as ``replay`` shows them at the end of a round (from 1; ``None``: the last);
+    ``None`` where the recording is no comparison. Raises click.UsageError where there is nothing to be seen."""
+    if trace.comparison is None:
+        return None
+    lanes = _lanes(trace, trace.comparison, number)
+    from ..traces.generations import takes
+    from ..traces.opened import Opened
+
+    last = max(one.subjects[-1].number for _, one in lanes)
+    return pictured(Opened(path, trace, tuple(takes(trace.events)), last - 1), size, theme, messages)
 
 
 def _lanes(trace: "Trace", comparison: "ComparisonBegun", number: int | None) -> list[tuple[str, "Export"]]:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 Form = Literal["plain", "json", "jsonl"]
 
+_MOST_ASKED = 72
+"""Characters of a prompt in a heading."""
+
 
 def print_recording(opened: Opened, form: Form, generation: int | None, messages: Messages) -> ExitCode:
     """Print one answer (``generation``, from 1), or all of them; with ``json`` the last.
@@ -39,7 +42,11 @@ def print_recording(opened: Opened, form: Form, generation: int | None, messages
         elif form == "json":
             data.write(_summary(opened, takes[-1]))
         else:
-            for take in takes:
+            for place, take in enumerate(takes, start=1):
+                if len(takes) > 1:
+                    messages.say(_heading(place, len(takes), take))
+                    if place > 1:
+                        data.write("\n")
                 _print_text(take, data, messages)
         data.flush()
     except BrokenPipeError:
@@ -60,6 +67,18 @@ def _text(events: Sequence[Event]) -> str:
         elif isinstance(event, Finished):
             parts += stream.finish(event)
     return "".join(text for _, text in [*parts, *stream.flush()])
+
+
+def _heading(place: int, count: int, take: Take) -> str:
+    """Return which answer follows, and what was asked where the recording holds it."""
+    which = f"Answer {place:,} of {count:,}"
+    if take.generation is None:
+        return which
+    taken = take.generation.taken
+    asked = taken.messages[-1].content if taken.messages else taken.prompt or ""
+    line = " ".join(asked.split())
+    shown = line if len(line) <= _MOST_ASKED else f"{line[:_MOST_ASKED]}…"
+    return f"{which}: {shown}" if shown else which
 
 
 def _print_text(take: Take, data: Data, messages: Messages) -> None:

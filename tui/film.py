@@ -5,6 +5,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 from msgspec import structs
 from rich.console import Console
@@ -22,6 +23,7 @@ from ..traces.opened import Opened
 from .engine_link import BackendLink
 from .options import ScopeOptions
 from .output import Traffic
+from .replay.lanes import ReplayedLanes
 from .replay.screen import ReplayScreen
 from .screens.recording import Memory, RecordingScreen
 from .screens.watching import Watching
@@ -51,12 +53,12 @@ Progress = Callable[[float], None]
 
 
 def picture(opened: Opened, size: tuple[int, int], theme: str | None = None) -> str:
-    """Return the screen at the end of a replay as SVG, which refers to nothing outside of it.
+    """Return the screen at the end of a replay, of a comparison with all lanes, as SVG; it refers to nothing outside.
 
     ``size``: columns and lines; ``theme``: one of Textual's.
     """
     drawn: list[str] = []
-    screen = _PicturedScreen(opened)
+    screen = _PicturedScreen(opened) if opened.trace.comparison is None else _PicturedLanes(opened)
 
     async def drive(film: "_Film") -> None:
         await film.drawn(screen.show_end)
@@ -128,7 +130,7 @@ class _Film(TerminalApp):
 
     def __init__(
         self,
-        screen: "_FilmedScreen | _PicturedScreen",
+        screen: "_FilmedScreen | _PicturedScreen | _PicturedLanes",
         theme: str | None,
         take: Callable[[str], None] = lambda data: None,
     ) -> None:
@@ -201,6 +203,28 @@ class _PicturedScreen(ReplayScreen):
         """Draw the end."""
         self.action_finish()
         self._frame()
+
+
+class _PicturedLanes(ReplayedLanes):
+    """A replayed comparison of which a round is over."""
+
+    def __init__(self, opened: Opened) -> None:
+        watching = Watching(ScopeOptions(), Traffic(), BackendLink())
+        still = replace(opened, trace=structs.replace(opened.trace, notes=()))
+        super().__init__([still], watching, speed=1.0, loop=False, paused=True, clock=lambda: 0)
+        self.ready = asyncio.Event()
+
+    def _say(self, text: str, severity: Literal["information", "warning", "error"] = "information") -> None:
+        """Nobody reads it."""
+
+    async def _begin(self) -> None:
+        await super()._begin()
+        self.ready.set()
+
+    def show_end(self) -> None:
+        """Draw the end."""
+        self.action_finish()
+        self._draw_all()
 
 
 class _Camera(Driver):

@@ -51,7 +51,7 @@ class _Size(click.ParamType[tuple[int, int]]):
     type=click.IntRange(min=1),
     metavar="N",
     help="Only the Nth lane of a comparison. Default: csv and perfetto have all, json and md are what compare printed, "
-    "the others show the first.",
+    "svg has all beside each other, the others show the first.",
 )
 @click.option("--size", type=_Size(), default="120x40", metavar="WxH", help="Columns and lines of svg and cast.")
 @click.option("--theme", metavar="NAME", help="Colours of svg and cast: one of Textual's themes.")
@@ -71,7 +71,7 @@ def export_command(
     Exit status: 0 done, 1 it could not be written, 2 wrong usage or no recording.
     """
     from ..exporting import Form, deliver, drawn, exported, recorded, text_of
-    from ..exporting_lanes import comparison_as, lane_of
+    from ..exporting_lanes import comparison_as, comparison_picture, lane_of
     from ..inputs import recording_path
     from ..options import valid_text
     from ..screen import check_theme
@@ -91,7 +91,11 @@ def export_command(
     name = valid_text(path.name)
     gc.disable()  # a long recording makes many objects and no garbage
     trace = recorded(path, messages)
-    text = comparison_as(to, trace, generation, name, messages) if lane is None else None
+    text = None
+    if lane is None and to is Form.SVG:
+        text = comparison_picture(trace, path, generation, size, theme, messages)
+    elif lane is None:
+        text = comparison_as(to, trace, generation, name, messages)
     if text is None:
         export = exported(lane_of(trace, lane, name, messages), generation)
         text = drawn(export, to, name, size, theme, messages) if to.drawn else text_of(export, to, messages)

@@ -63,8 +63,12 @@ def test_the_events_are_the_recorded_ones(recording: Path) -> None:
 def test_several_answers(tmp_path: Path) -> None:
     path = written(tmp_path / "two.jsonl")
     whole = ran("replay", str(path), "--plain")
-    assert whole.stdout == "The sky 🦙 is\nno\n".encode()
+    assert whole.stdout == "The sky 🦙 is\n\nno\n".encode()
     assert b"It failed." in whole.stderr
+    assert [line[:13] for line in whole.stderr.splitlines() if line.startswith(b"Answer ")] == [
+        b"Answer 1 of 2",
+        b"Answer 2 of 2",
+    ]
     assert ran("replay", str(path), "--plain", "--generation", "2").stdout == b"no\n"
     assert json.loads(ran("replay", str(path), "--json").stdout)["finish_reason"] == "failed"
     assert json.loads(ran("replay", str(path), "--json", "--generation", "1").stdout)["finish_reason"] == "stop"

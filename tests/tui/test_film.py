@@ -22,6 +22,7 @@ from decodescope.tui.film import MOST_FRAMES, film, frame_times, picture
 from ..traces.exports.recorded import exported, quiet_then_disturbed, two_answers
 from ..traces.samples import HEADER
 from .fakes import MS, finished, progress, prompt, ready, taken, token
+from .replay.test_replayed_comparison import compared, two_rounds
 
 SIZE = (100, 30)
 S = 1_000_000_000
@@ -163,3 +164,13 @@ def test_a_long_recording_has_a_bounded_number_of_frames() -> None:
     found = frame_times(times)
     assert len(found) <= MOST_FRAMES + 2
     assert found[-1] >= times[-1]
+
+
+@pytest.mark.parametrize("size", [(120, 40), (200, 60)])
+def test_the_picture_of_a_comparison_has_all_lanes(size: tuple[int, int]) -> None:
+    root = ET.fromstring(picture(compared(two_rounds(), first=1), size))
+    shown = "".join(root.itertext()).replace("\xa0", " ")
+    assert "round 2 of 2 ■ over" in shown
+    assert "1st" in shown
+    assert "2nd" in shown
+    assert "all rounds" in shown

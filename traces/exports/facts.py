@@ -7,6 +7,9 @@ from ...backends.text import visible
 from ...metrics import numbers
 from ..header import Header
 
+_LEFT_OPEN = {"ctx_size": 0, "n_gpu_layers": -1, "flash_attn": "auto", "seed": -1, "n_predict": -1}
+"""Values that ask for nothing."""
+
 
 def model_facts(model: ModelReady) -> list[str]:
     """Return what a model is and how it was loaded, in short phrases; of unknown origin in part."""
@@ -55,10 +58,13 @@ def program_facts(header: Header | None) -> list[str]:
 
 
 def settings_facts(settings: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the settings that say something, as flags with their values; of unknown origin. 0 says something."""
+    """Return the settings that say something, as flags with their values; of unknown origin.
+
+    0 says something, except where it leaves the choice to the engine: what that took is told elsewhere.
+    """
     told = []
     for name, value in settings.items():
-        if value is None or value is False or value == []:
+        if value is None or value is False or value == [] or (name in _LEFT_OPEN and value == _LEFT_OPEN[name]):
             continue
         said = "" if value is True else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
         told.append((visible(f"--{str(name).replace('_', '-')}"), visible(said)))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
 from typing import Any
 
 import msgspec
@@ -168,7 +169,11 @@ class _Timeline:
         self._processes[-1] = self._name or visible(model.name) or _UNNAMED
         began = at - model.load_ns - model.warmup_ns if self._load_began is None else self._load_began
         warmed = max(began, at - model.warmup_ns, 0)
-        arguments = {"file": visible(model.file), "quantization": visible(model.quantization), "bytes": model.bytes}
+        arguments = {
+            "file": visible(PurePath(model.file).name),
+            "quantization": visible(model.quantization),
+            "bytes": model.bytes,
+        }
         yield self._slice("load", _LOAD, max(began, 0), warmed, {**arguments, "load_ms": as_ms(model.load_ns)})
         if model.warmup_ns:
             yield self._slice("warm-up", _LOAD, warmed, at, {"warmup_ms": as_ms(model.warmup_ns)})

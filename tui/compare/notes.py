@@ -16,12 +16,12 @@ class NotesScreen(HelpScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("v", "dismiss", "Close", show=False)]
 
-    def __init__(self, results: Results, *, judged: bool) -> None:
-        """``judged``: whether there is a verdict yet."""
+    def __init__(self, results: Results, heading: str, *, judged: bool) -> None:
+        """``heading``: of the sentence below the table; ``judged``: whether there is a verdict yet."""
         verdict = visible(results.verdict) if judged else "There is none before the first round is over."
         notes = [("·", visible(note)) for note in results.notes]
         sections: tuple[Section, ...] = (
-            ("Verdict", [("", verdict)], ""),
+            (heading, [("", verdict)], ""),
             ("What has to be known with it", notes, "" if notes else NO_NOTES),
         )
         super().__init__(sections)

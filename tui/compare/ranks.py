@@ -32,7 +32,8 @@ _KEPT_LONGEST = (
     "kld_99",
     "perplexity",
 )
-_RANKS = {key: rank for rank, key in enumerate(_KEPT_LONGEST)}
+_IN_CHARACTERS = ("characters", "characters_ratio")
+"""What decides where tokens are not alike: these stay longest then."""
 
 
 # The first ones get their spread, interval or uncertainty first.
@@ -51,16 +52,24 @@ _FULL_FIRST = (
 )
 
 
-def fitting(results: Results, width: int) -> tuple[Column, ...]:
+def fitting(results: Results, width: int, covers: str = "") -> tuple[Column, ...]:
     """Return the columns that fit in ``width`` cells with all their text; the first one always stays, and is the only
-    one that may be cut. Spreads are left out before columns are."""
+    one that may be cut. Spreads are left out before columns are. ``covers``: what the figures are of, where that has to
+    be said; it stands over the lanes."""
     rows = results.rows
     scored = any(row.perplexity is not None for row in rows)
     kept = [_headed(column) for column in columns(results, wide=True, quality=scored)]
-    droppable = sorted(kept[1:], key=lambda column: _RANKS.get(column.key, len(_RANKS)))
+    if covers:
+        kept[0] = replace(kept[0], heading=covers)
+    order = list(_KEPT_LONGEST)
+    if not results.same_vocabulary:
+        order = [*_IN_CHARACTERS, *(key for key in order if key not in _IN_CHARACTERS)]
+    ranks = {key: rank for rank, key in enumerate(order)}
+    droppable = sorted(kept[1:], key=lambda column: ranks.get(column.key, len(ranks)))
     while droppable and needed(kept, rows, width) > width:
         kept.remove(droppable.pop())
-    for key in _FULL_FIRST:
+    first = () if results.same_vocabulary else _IN_CHARACTERS[::-1]
+    for key in dict.fromkeys((*first, *_FULL_FIRST)):
         fuller = [replace(column, cell=column.full) if column.key == key else column for column in kept]
         if needed(fuller, rows, width) <= width:
             kept = fuller

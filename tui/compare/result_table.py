@@ -34,6 +34,8 @@ class ResultTable(Cells):
         self._falling = False
         self._shown: list[tuple[int, str]] = []
         """Where each column that is drawn ends, and its key."""
+        self.covers = ""
+        """What the figures are of, where that has to be said: stands over the lanes."""
 
     def show(self, results: Results) -> None:
         """Draw these results."""
@@ -73,7 +75,7 @@ class ResultTable(Cells):
         if self._results is None:
             return
         width = self.content_size.width
-        drawn = fitting(self._results, width - _SIGN_CELLS)
+        drawn = fitting(self._results, width - _SIGN_CELLS, self.covers)
         rows = ordered(drawn, self._results.rows, self._sorted_by, falling=self._falling)
         widths = [cells_of(column, rows) for column in drawn]
         if drawn:

@@ -19,6 +19,8 @@ class Telling(_Base):
     """A part of the compare screen."""
 
     board: "Board | None"
+    _told_first = "Verdict"
+    """What the sentence below the table is."""
 
     def action_sort(self) -> None:
         """Sort the table by its next column."""
@@ -35,7 +37,7 @@ class Telling(_Base):
         if self.board is not None:
             from .notes import NotesScreen
 
-            self.app.push_screen(NotesScreen(self.board.results, judged=self.board.judged))
+            self.app.push_screen(NotesScreen(self.board.results, self._told_first, judged=self.board.judged))
 
     def action_help(self) -> None:
         """Show the keys and what the figures mean."""

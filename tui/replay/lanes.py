@@ -93,6 +93,8 @@ class ReplayedLanes(CompareScreen):
         self._speed, self._looping, self._paused = speed, loop, paused
         self._keys = KeyBar(self._works)
         self._begun = False
+        if not self._compared:
+            self._told_first = "What is shown"
 
     async def _begin(self) -> None:
         await super()._begin()
@@ -107,6 +109,8 @@ class ReplayedLanes(CompareScreen):
     def _moved_on(self) -> None:
         if self.board is not None and self.board.rounds and not self._begun:
             self._begun = True
+            # The lanes above the table run anew, it does not.
+            self.board.table.covers = "all rounds" if len(self.board.rounds) > 1 else "whole run"
             wanted = max(one.first for one in self._opened) + 1
             self.begin_race(wanted if wanted in self.board.rounds else self.board.rounds[0])
             self._draw_all()

@@ -25,6 +25,11 @@ _FIGURES = (
     ("floor", "The time per token that this machine's memory demands: all weights are read for each token."),
     ("disturbed", "Took at least 1.5 times the usual for a known cause, or twice; f4 says why."),
     (
+        "usual",
+        "In the inspector: what an undisturbed token takes at that point of the answer, from the tokens around it; "
+        "the tint compares with the median of the whole answer instead.",
+    ),
+    (
         "KLD",
         "Kullback-Leibler divergence of a compared model's distribution from the reference's on the same text, nats.",
     ),

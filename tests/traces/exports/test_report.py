@@ -39,6 +39,19 @@ def test_a_setting_of_zero_is_told(tmp_path: Path) -> None:
         assert f"`{flag}`" in text
 
 
+def test_a_setting_that_asks_for_nothing_is_not_told(tmp_path: Path) -> None:
+    open_ = {"ctx_size": 0, "n_gpu_layers": -1, "flash_attn": "auto", "batch_size": 512}
+    export = exported(tmp_path, quiet_then_disturbed())
+    assert export.header is not None
+    (one,) = export.subjects
+    told = replace(one, header=replace(export.header, settings=open_))
+    text = as_markdown(replace(export, subjects=(told,)))
+    assert "`--batch-size 512`" in text
+    assert one.settings["seed"] == one.settings["n_predict"] == -1
+    for flag in ("--ctx-size", "--n-gpu-layers", "--flash-attn", "--seed", "--n-predict"):
+        assert flag not in text
+
+
 def test_every_model_is_a_paragraph(tmp_path: Path) -> None:
     html = _html(as_markdown(exported(tmp_path)))
     assert html.count("<p><strong>decodescope</strong>: ") == 2

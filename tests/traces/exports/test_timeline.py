@@ -133,6 +133,10 @@ def test_one_generation(tmp_path: Path) -> None:
     assert [record["name"] for record in records if record["name"].startswith("generation")] == ["generation 2"]
 
 
+def test_no_folder_is_in_it(tmp_path: Path) -> None:
+    assert "/secret" not in as_perfetto(exported(tmp_path))
+
+
 def test_a_file_that_goes_back_in_time(tmp_path: Path) -> None:
     events = two_answers()
     events[20] = replace(events[20], t=5 * MS)

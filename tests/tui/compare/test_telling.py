@@ -154,6 +154,14 @@ def test_uncertainties_stand_where_there_is_room(width: int) -> None:
         assert all("±" in cells[key] for key in ("kld", "same_top", "perplexity"))
 
 
+@pytest.mark.parametrize("width", [60, 76, 116])
+def test_what_decides_where_tokenizers_differ_stays_longest(width: int) -> None:
+    alike = results(two_lanes(), together=False)
+    other = dataclasses.replace(alike, same_vocabulary=False)
+    assert "characters" not in {column.key for column in fitting(alike, width)}
+    assert {"characters", "characters_ratio"} <= {column.key for column in fitting(other, width)}
+
+
 async def test_a_place_is_told_not_to_be_a_verdict_where_answers_differ_in_length() -> None:
     def write(running: Comparing) -> None:
         running.comparison.generated(0, answer(6 * MS))

@@ -97,3 +97,11 @@ async def test_a_lane_opens_as_the_scope() -> None:
 
 def test_names_that_are_the_same() -> None:
     assert labels(["a", "b", "a"]) == ["a (1)", "b", "a (2)"]
+
+
+async def test_the_table_says_that_it_does_not_run() -> None:
+    async with replay(opened(whole(SKY), "a"), opened(whole(SEA), "b"), paused=True) as running:
+        await running.sees("whole run")
+        await running.press("v")
+        await running.sees("What is shown")
+        assert "Verdict" not in running.shown()
