@@ -85,8 +85,10 @@ class Session:
         probabilities: bool = False,
         recorded: bool = False,
     ) -> None:
-        """``probabilities``: requests ask for probability facts whatever is looked at; ``recorded``: what is shown comes
-        from a file, and was measured on the machine where that was made."""
+        """``probabilities``: requests ask for probability facts whatever is looked at.
+
+        ``recorded``: what is shown comes from a file, and was measured on the machine where that was made.
+        """
         self.configure(sampling=sampling, max_tokens=max_tokens, stop=stop, system=system)
         self._asked_raw = raw
         self.recorded = recorded

@@ -88,8 +88,9 @@ def test_markdown() -> None:
     ("width", "left_out"),
     [
         (170, []),
-        (130, ["params", "backend"]),
-        (120, ["size", "params", "backend"]),
+        (140, ["params", "backend"]),
+        (130, ["size", "params", "backend"]),
+        (120, ["size", "params", "backend", "threads"]),
         (80, ["size", "params", "backend", "threads", "TTFT ms", "ITL p95 ms", "ITL p99 ms"]),
     ],
 )

@@ -2,6 +2,7 @@
 
 import pytest
 from textual.color import Color
+from textual.theme import BUILTIN_THEMES
 
 from decodescope.tui.session import Phase
 from decodescope.tui.widgets.cells import Cells
@@ -46,6 +47,29 @@ async def test_switching_in_mid_run_keeps_everything_readable(other: str) -> Non
             assert min(contrasts(running, kind)) > 0.15
         running.engine.play(*tokens(900_000_000, [b"x"] * 5, first=51))
         await running.until(lambda: running.session.run is not None and running.session.run.token_count == 55)
+
+
+def luminance(color: Color) -> float:
+    """Return the relative luminance as WCAG has it."""
+    parts = (part / 255 for part in color.rgb)
+    red, green, blue = (part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("theme", sorted(name for name in BUILTIN_THEMES if "ansi" not in name))
+async def test_who_spoke_is_readable(theme: str) -> None:
+    """WCAG asks for a contrast of 4.5 of text as small as this."""
+    async with scope(options=default_options(prompt="q", theme=theme)) as running:
+        segments = [one for one in running.conversation.render_line(0) if one.text.strip() in ("▌", "you")]
+        assert len(segments) == 2
+        for segment in segments:
+            assert segment.style is not None
+            assert segment.style.color is not None
+            assert segment.style.bgcolor is not None
+            front, back = (
+                luminance(Color(*color.get_truecolor())) for color in (segment.style.color, segment.style.bgcolor)
+            )
+            assert (max(front, back) + 0.05) / (min(front, back) + 0.05) >= 4.5
 
 
 @pytest.mark.parametrize("theme", ["ansi-dark", "ansi-light"])

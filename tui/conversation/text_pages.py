@@ -46,7 +46,7 @@ class TextPages(PagedView, can_focus=True):
         background: $background;
         color: $foreground;
         & > .conversation--user {{ text-style: bold; }}
-        & > .conversation--user-bar {{ color: $accent; }}
+        & > .conversation--user-bar {{ color: $text-primary; }}
         & > .conversation--note {{ color: $text-muted; text-style: italic; }}
         & > .conversation--thinking {{ color: $text-muted; }}
         & > .conversation--disturbed {{ text-style: {DISTURBED_STYLE}; }}
