@@ -1,6 +1,5 @@
 """The flags that the scope and ``run`` share: llama.cpp's names and defaults."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_args
@@ -8,10 +7,11 @@ from typing import Any, TypeVar, get_args
 import click
 
 from ..backends.checks import check_settings, check_system
-from ..backends.limits import LIMITS, MOST_WHOLE, parse, parse_threads
+from ..backends.limits import LIMITS, MOST_WHOLE
 from ..backends.requests import CacheType, EngineSettings, FlashAttention, Message, Request, Sampling
 from ..traces.settings import described
 from . import llama_words
+from .number_types import Limited, WholeRange, gpu_layers, threads
 from .settings import config_option, given, set_elsewhere, setting
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -69,64 +69,6 @@ class GenerationOptions:
         )
 
 
-class FiniteRange(click.FloatRange):
-    """A number within a range; "nan" is in none, although no comparison says so."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """See ``click.FloatRange``."""
-        number = super().convert(value, param, ctx)
-        if not math.isfinite(number):
-            self.fail(f"{value} is not a finite number.", param, ctx)
-        return number
-
-
-class WholeRange(click.IntRange):
-    """A whole number within a range, refused in words that say which numbers are taken."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """See ``click.IntRange``."""
-        try:
-            return super().convert(value, param, ctx)
-        except click.BadParameter:
-            self.fail(f"{value!r} is not a whole number from {self.min} to {self.max}.", param, ctx)
-
-
-class _Limited(click.FloatRange):
-    """A number within the limits of a setting, refused in the words that all share."""
-
-    def __init__(self, setting: str) -> None:
-        limit = LIMITS[setting]
-        super().__init__(min=limit.least, max=limit.most, min_open=limit.open)
-        self._setting = setting
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return parse(self._setting, str(value))
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-def _threads(value: str) -> int | None:
-    try:
-        return parse_threads(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
-def _gpu_layers(value: str) -> int:
-    number = -1 if value in ("all", "auto") else _whole_number(value)
-    if not -1 <= number <= MOST_WHOLE:
-        raise click.BadParameter(f"{number} is no number of layers; -1 or all: as many as fit.")
-    return number
-
-
-def _whole_number(value: str) -> int:
-    try:
-        return int(value)
-    except ValueError as error:
-        raise click.BadParameter(f"{value!r} is not a whole number.") from error
-
-
 def _stop_string(value: str) -> str:
     if not value:
         raise click.BadParameter("an empty stop string would stop at once.")
@@ -148,7 +90,7 @@ def _predict_option(default: int) -> Callable[[Any], Any]:
         "--predict",
         "--n-predict",
         "max_tokens",
-        type=_Limited("max_tokens"),
+        type=Limited("max_tokens"),
         default=default,
         metavar="N",
         envvar="LLAMA_ARG_N_PREDICT",
@@ -196,7 +138,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-c",
         "--ctx-size",
         "context",
-        type=_Limited("context"),
+        type=Limited("context"),
         default=_SETTINGS.context,
         metavar="N",
         envvar="LLAMA_ARG_CTX_SIZE",
@@ -226,7 +168,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-t",
         "--threads",
         "threads",
-        type=_threads,
+        type=threads,
         metavar="N",
         envvar="LLAMA_ARG_THREADS",
         from_variable=llama_words.threads,
@@ -236,7 +178,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-tb",
         "--threads-batch",
         "threads_batch",
-        type=_threads,
+        type=threads,
         metavar="N",
         help="Threads for reading the prompt. Default: as -t.",
     ),
@@ -245,7 +187,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--gpu-layers",
         "--n-gpu-layers",
         "gpu_layers",
-        type=_gpu_layers,
+        type=gpu_layers,
         default=str(_SETTINGS.gpu_layers),
         metavar="N",
         envvar="LLAMA_ARG_N_GPU_LAYERS",
@@ -286,7 +228,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "-s",
         "--seed",
         "seed",
-        type=_Limited("seed"),
+        type=Limited("seed"),
         default=_SAMPLING.seed,
         metavar="N",
         help=LIMITS["seed"].about,
@@ -294,7 +236,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     setting(
         "--temp",
         "temp",
-        type=_Limited("temp"),
+        type=Limited("temp"),
         default=_SAMPLING.temp,
         metavar="T",
         envvar="LLAMA_ARG_TEMPERATURE",
@@ -304,7 +246,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     setting(
         "--top-k",
         "top_k",
-        type=_Limited("top_k"),
+        type=Limited("top_k"),
         default=_SAMPLING.top_k,
         metavar="N",
         envvar="LLAMA_ARG_TOP_K",
@@ -314,7 +256,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     setting(
         "--top-p",
         "top_p",
-        type=_Limited("top_p"),
+        type=Limited("top_p"),
         default=_SAMPLING.top_p,
         metavar="P",
         envvar="LLAMA_ARG_TOP_P",
@@ -324,7 +266,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     setting(
         "--min-p",
         "min_p",
-        type=_Limited("min_p"),
+        type=Limited("min_p"),
         default=_SAMPLING.min_p,
         metavar="P",
         envvar="LLAMA_ARG_MIN_P",
@@ -334,7 +276,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     setting(
         "--repeat-penalty",
         "repeat_penalty",
-        type=_Limited("repeat_penalty"),
+        type=Limited("repeat_penalty"),
         default=_SAMPLING.repeat_penalty,
         metavar="X",
         envvar="LLAMA_ARG_REPEAT_PENALTY",
@@ -343,7 +285,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     setting(
         "--repeat-last-n",
         "repeat_last_n",
-        type=_Limited("repeat_last_n"),
+        type=Limited("repeat_last_n"),
         default=_SAMPLING.repeat_last_n,
         metavar="N",
         help=LIMITS["repeat_last_n"].about,

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from .options import WholeRange
+from .number_types import WholeRange
 from .settings import refused, setting
 from .streams import is_terminal
 

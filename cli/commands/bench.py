@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from ..options import FiniteRange, valid_text
+from ..number_types import FiniteRange
+from ..options import valid_text
 from ..streams import Messages
 
 _TOLERANCE_PERCENT = 5.0

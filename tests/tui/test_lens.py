@@ -1,8 +1,7 @@
 """Lenses, the inspector and folding, through their keys."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from textual.widget import Widget
 
 from decodescope.backends.events import Event

@@ -115,7 +115,7 @@ async def test_another_model_goes_on_with_the_conversation(folder: Path) -> None
         await answered(running, [b"one"])
         running.conversation.focus()
         await running.pilot.pause()
-        await opened(running, "m")
+        await opened(running, "f8")
         await running.press("enter")
         await running.until(lambda: len(running.engines) == 2)
         assert running.engines[0].closed

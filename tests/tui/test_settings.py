@@ -68,7 +68,7 @@ async def test_again_answers_with_the_changed_settings() -> None:
         await answered(running, [b"one"])
         running.conversation.focus()
         await running.pilot.pause()
-        await opened(running, "o")
+        await opened(running, "f7")
         await typed(running, "temp", "0")
         panel(running).query_one("#system").focus()
         await running.pilot.pause()

@@ -86,8 +86,11 @@ def legend_row(timeline: Timeline, width: int, *, marks: bool) -> Row:
     if _NOTHING in (cells := signs(timeline, width)):
         told.append((cells.index(_NOTHING), f"{_NOTHING} idle"))
     text = ""
+    rest = sum(len(label) + 2 for _, label in told)
     for at, label in sorted(told):
-        start = max(at, len(text) + (2 if text else 0))
+        rest -= len(label) + 2
+        # No further to the right than leaves room for those that follow.
+        start = max(min(at, width - len(label) - rest), len(text) + (2 if text else 0))
         if start + len(label) <= width:
             text = text.ljust(start) + label
     mark = f"{_DISTURBED} disturbed"
