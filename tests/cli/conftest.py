@@ -23,7 +23,8 @@ def start() -> Iterator[Starter]:
     def starter(*arguments: str, prefix: tuple[str, ...] = (), **options: Any) -> "subprocess.Popen[bytes]":
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         command = [*prefix, sys.executable, "-m", "decodescope", *arguments]
-        process = subprocess.Popen(command, **{**streams, **options})
+        # Unbuffered: what a buffer holds of a first read is lost to ``communicate``.
+        process = subprocess.Popen(command, bufsize=0, **{**streams, **options})
         started.append(process)
         return process
 
