@@ -147,7 +147,7 @@ def _opening(path: Path) -> Figure:
     seconds = []
     for _ in range(OPENINGS):
         terminal = Terminal(["-m", "decodescope", "replay", "--paused", str(path)])
-        _until(terminal, path.name.encode())
+        _until(terminal, b"#0 of")
         seconds.append((terminal.chunks[-1][0] - terminal.started) / 1e9)
         terminal.close()
     median = statistics.median(seconds)
