@@ -19,6 +19,7 @@ from decodescope.comparison.plan import ComparisonPlan, LanePlan
 from decodescope.tui.compare.app import CompareApp
 from decodescope.tui.compare.contract import Compared
 from decodescope.tui.options import ScopeOptions
+from decodescope.tui.replay.recorded import Still
 from decodescope.tui.terminal import lower_priority
 from decodescope.tui.terminal_app import run_on_terminal
 
@@ -30,7 +31,7 @@ SECOND = 1_000_000_000
 PROMPT_TOKENS = 100
 
 
-class Recorded:
+class Recorded(Still):
     """A comparison that is done: one round of lanes that wrote words at a steady pace."""
 
     def __init__(self, plan: ComparisonPlan, tokens: int, rate: float) -> None:
@@ -51,27 +52,6 @@ class Recorded:
         from decodescope.comparison.results import results
 
         return results(self.lanes, together=False)
-
-    def start(self) -> list[tuple[int, Event]]:
-        """See ``Compared``."""
-        return []
-
-    def filenos(self) -> frozenset[int]:
-        """See ``Compared``."""
-        return frozenset()
-
-    def receive(self) -> list[tuple[int, Event]]:
-        """See ``Compared``."""
-        return []
-
-    def add_round(self) -> None:
-        """See ``Compared``."""
-
-    def cancel(self) -> None:
-        """See ``Compared``."""
-
-    def close(self) -> None:
-        """See ``Compared``."""
 
 
 def _round(number: int, tokens: int, rate: float) -> "Round":

@@ -18,7 +18,7 @@ from .exit_codes import ExitCode
 from .failure import failure_text
 from .inputs import read_file
 from .interrupts import Interrupted, Interrupts
-from .streams import Data, Messages, data_width, not_written
+from .streams import Data, Messages, data_width, delivered
 from .waiting import Waiting
 
 _MOST_RESULTS_BYTES = 1 << 28
@@ -83,7 +83,9 @@ class _Benching:
         notice = threading.Timer(_SILENCE_SECONDS, self._progress.say, ["Stopping. Ctrl+C once more ends it at once."])
         notice.daemon = True
         compared: Comparison | None = None
-        try:
+
+        def bench_all() -> None:
+            nonlocal compared
             try:
                 self._pump(interrupts, notice)
             finally:
@@ -95,13 +97,10 @@ class _Benching:
             if old is not None:
                 compared = self._compare(old, compared_with)
             self._data.flush()
-        except BrokenPipeError:
-            self._data.abandon()
-            return ExitCode.NOBODY_READS
-        except OSError as error:
-            self._data.abandon()
-            self._messages.say(not_written(error))
-            return ExitCode.FAILED
+
+        printed = delivered(self._data, self._messages, bench_all)
+        if printed is not ExitCode.DONE:
+            return printed
         self._conclude()
         return self._exit_code(interrupts, compared)
 

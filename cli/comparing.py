@@ -16,7 +16,7 @@ from .exit_codes import ExitCode
 from .failure import failure_text
 from .interrupts import Interrupted, Interrupts
 from .screen import obstacle
-from .streams import Data, Messages, not_written
+from .streams import Data, Messages, delivered
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -120,7 +120,8 @@ class _Headless:
         # An engine that is busy or stopped may take seconds to end, also within ``close``.
         notice = threading.Timer(_SILENCE_SECONDS, self._progress.say, ["Stopping. Ctrl+C once more ends it at once."])
         notice.daemon = True
-        try:
+
+        def compare_all() -> None:
             try:
                 self._pump(interrupts, notice)
             finally:
@@ -131,13 +132,10 @@ class _Headless:
                     self._recording.close()
                     self._tell_of_recording()
             self._write()
-        except BrokenPipeError:
-            self._data.abandon()
-            return ExitCode.NOBODY_READS
-        except OSError as error:
-            self._data.abandon()
-            self._messages.say(not_written(error))
-            return ExitCode.FAILED
+
+        printed = delivered(self._data, self._messages, compare_all)
+        if printed is not ExitCode.DONE:
+            return printed
         return self._exit_code(interrupts)
 
     def _pump(self, interrupts: Interrupts, notice: threading.Timer) -> None:

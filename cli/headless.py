@@ -32,7 +32,7 @@ from .interrupts import Interrupted, Interrupts
 from .options import GenerationOptions
 from .outputs import Outcome, Output
 from .progress import ProgressLine
-from .streams import Data, Messages, not_written
+from .streams import Data, Messages, delivered
 from .waiting import Waiting
 
 if TYPE_CHECKING:
@@ -57,20 +57,19 @@ def generate(
     progress = ProgressLine(messages)
     generation = _Generation(options, prompt, output, data, messages, progress, recording)
     with Interrupts() as interrupts:
-        try:
+
+        def print_all() -> None:
             generation.perform(interrupts)
             progress.clear()
             output.end(generation.outcome)
-        except BrokenPipeError:
-            data.abandon()
-            return ExitCode.NOBODY_READS
-        except OSError as error:
-            data.abandon()
-            messages.say(not_written(error))
-            return ExitCode.FAILED
+
+        try:
+            printed = delivered(data, messages, print_all)
         finally:
             progress.clear()
             generation.end_recording()
+        if printed is not ExitCode.DONE:
+            return printed
         if generation.outcome.cancelled and generation.outcome.run is None:
             messages.say("Cancelled before anything was generated.")
         code = _exit_code(generation.outcome, interrupts)

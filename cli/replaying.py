@@ -13,7 +13,7 @@ from ..traces.opened import Opened
 from .exit_codes import ExitCode
 from .failure import failure_text
 from .report import summary_line
-from .streams import Data, Messages, not_written
+from .streams import Data, Messages, delivered
 
 if TYPE_CHECKING:
     from ..metrics.run import Run
@@ -35,7 +35,8 @@ def print_recording(opened: Opened, form: Form, generation: int | None, messages
         messages.say(f"{opened.name}: It holds no text.")
     takes = opened.takes if generation is None else opened.takes[generation - 1 : generation]
     data = Data()
-    try:
+
+    def print_all() -> None:
         if form == "jsonl":
             events = opened.trace.events if generation is None else takes[0].events
             data.write(b"".join(encode(event) for event in events).decode())
@@ -49,14 +50,8 @@ def print_recording(opened: Opened, form: Form, generation: int | None, messages
                         data.write("\n")
                 _print_text(take, data, messages)
         data.flush()
-    except BrokenPipeError:
-        data.abandon()
-        return ExitCode.NOBODY_READS
-    except OSError as error:
-        data.abandon()
-        messages.say(not_written(error))
-        return ExitCode.FAILED
-    return ExitCode.DONE
+
+    return delivered(data, messages, print_all)
 
 
 def _text(events: Sequence[Event]) -> str:

@@ -6,7 +6,7 @@ from ..comparison.retold import RetoldComparison
 from ..traces.writer import encoded
 from .comparison_outputs import Form, said, written
 from .exit_codes import ExitCode
-from .streams import Data, Messages, not_written
+from .streams import Data, Messages, delivered
 
 if TYPE_CHECKING:
     from ..traces.opened import Opened
@@ -20,25 +20,21 @@ def print_comparison(opened: "Opened", form: "ReplayForm", messages: Messages) -
         messages.say(f"{opened.name}: {note}")
     if not opened.text and form != "jsonl":
         messages.say(f"{opened.name}: It holds no text.")
+    if form == "jsonl":
+        text, below = encoded(opened.trace.records).decode(), ""
+    else:
+        told = Form.JSON if form == "json" else Form.TABLE
+        text, below = retold_as(told, opened.trace, opened.name, messages)
     data = Data()
-    try:
-        if form == "jsonl":
-            data.write(encoded(opened.trace.records).decode())
-        else:
-            told = Form.JSON if form == "json" else Form.TABLE
-            text, below = retold_as(told, opened.trace, opened.name, messages)
-            data.write(text)
+
+    def print_all() -> None:
+        data.write(text)
         data.flush()
-    except BrokenPipeError:
-        data.abandon()
-        return ExitCode.NOBODY_READS
-    except OSError as error:
-        data.abandon()
-        messages.say(not_written(error))
-        return ExitCode.FAILED
-    if form != "jsonl" and below:
+
+    printed = delivered(data, messages, print_all)
+    if printed is ExitCode.DONE and below:
         messages.say(below)
-    return ExitCode.DONE
+    return printed
 
 
 def retold_as(form: Form, trace: "Trace", name: str, messages: Messages) -> tuple[str, str]:

@@ -3,11 +3,13 @@
 import io
 import os
 import sys
+from collections.abc import Callable
 from typing import TextIO
 
 import click
 
 from ..backends.text import visible
+from .exit_codes import ExitCode
 
 
 def descriptor(stream: TextIO | None) -> int | None:
@@ -121,6 +123,24 @@ class Messages:
             self._stream = None
             if self.descriptor is not None:
                 to_nowhere(self.descriptor)
+
+
+def delivered(data: Data, messages: Messages, write: Callable[[], None]) -> ExitCode:
+    """Call ``write``, which writes to ``data``.
+
+    Returns DONE, or the exit status for a stdout that did not take all of it; that is said, unless nobody reads it any
+    more.
+    """
+    try:
+        write()
+    except BrokenPipeError:
+        data.abandon()
+        return ExitCode.NOBODY_READS
+    except OSError as error:
+        data.abandon()
+        messages.say(not_written(error))
+        return ExitCode.FAILED
+    return ExitCode.DONE
 
 
 def to_nowhere(number: int) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TOLD = "Recordings on one clock, each from its request on; the requests may differ."
 
 
-class _Still:
+class Still:
     """Nothing runs, and nothing can be asked."""
 
     def start(self) -> list[tuple[int, Event]]:
@@ -45,7 +45,7 @@ class _Still:
         """See ``Compared``."""
 
 
-class RecordedFiles(_Still):
+class RecordedFiles(Still):
     """Each file a lane, each of its answers a round."""
 
     def __init__(self, plan: ComparisonPlan, opened: Sequence[Opened]) -> None:
@@ -68,7 +68,7 @@ class RecordedFiles(_Still):
         return dataclasses.replace(found, winner=None, verdict=_TOLD)
 
 
-class RecordedComparison(_Still):
+class RecordedComparison(Still):
     """As it was when it ended, or when its recording did."""
 
     def __init__(self, plan: ComparisonPlan, opened: Opened) -> None:
