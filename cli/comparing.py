@@ -15,6 +15,7 @@ from .comparison_progress import ComparisonProgress
 from .exit_codes import ExitCode
 from .failure import failure_text
 from .interrupts import Interrupted, Interrupts
+from .recording import closed
 from .screen import obstacle
 from .streams import Data, Messages, delivered
 from .waiting import Waiting
@@ -62,13 +63,14 @@ def compare(
             return ExitCode.NOT_LOADED
         settings = asked.described(plan)
         tape = SessionTape(text=text, recording=record(settings), format=SEVERAL_ENGINES)
+        status: int = ExitCode.FAILED
         try:
-            return run_compare(plan, tape, settings, theme=theme, fps=fps, low_bandwidth=low_bandwidth)
+            status = run_compare(plan, tape, settings, theme=theme, fps=fps, low_bandwidth=low_bandwidth)
         except NoTerminalError as error:
             messages.say(str(error))
-            return ExitCode.FAILED
         finally:
-            tape.close()
+            status = closed(tape, messages, status)
+        return status
     data = Data()
     with Interrupts() as interrupts:
         try:

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..traces.versions import ONE_ENGINE
+from .exit_codes import ExitCode
+from .streams import Messages
 
 if TYPE_CHECKING:
     from ..traces.recording import Recording
+    from ..traces.tape import SessionTape
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -41,6 +44,14 @@ def check_recording(record: str | None, *, overwrite: bool) -> None:
         raise click.UsageError("--overwrite goes with --record FILE.")
     if record in ("", "-"):
         raise click.UsageError("--record needs the name of a file; run --jsonl prints every event.")
+
+
+def closed(tape: "SessionTape", messages: Messages, status: int) -> int:
+    """Close a session's tape and say what went wrong with its recording; return the exit status, ``status`` until then."""
+    tape.close()
+    if (news := tape.news()) is not None:
+        messages.say(news)
+    return ExitCode.FAILED if tape.broken and status == ExitCode.DONE else status
 
 
 def open_recording(

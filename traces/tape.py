@@ -56,6 +56,11 @@ class SessionTape:
         """Return what went wrong with the recording, in a sentence; once."""
         return None if self._recording is None else self._recording.news()
 
+    @property
+    def broken(self) -> bool:
+        """Whether the recording ended before the session did."""
+        return self._recording is not None and self._recording.broken
+
     def save(self, folder: Path, settings: dict[str, Any]) -> Path | None:
         """Write everything so far to a new file in ``folder``, named after the date; return its path.
 

@@ -14,7 +14,7 @@ from ..exit_codes import ExitCode
 from ..failure import failure_text
 from ..options import COMPARED_TOKENS, GenerationOptions, collect, generation_options
 from ..prompt import read_prompt
-from ..recording import check_recording, open_recording, recording_options
+from ..recording import check_recording, closed, open_recording, recording_options
 from ..screen import check_theme, obstacle, screen_options
 from ..streams import Messages, is_terminal
 
@@ -61,12 +61,12 @@ def scope_command(
         from ...traces.tape import SessionTape
 
         tape = SessionTape(text=not no_text, recording=begin_recording())
+        status: int = ExitCode.FAILED
         try:
-            ctx.exit(_open(options, prompt, messages, tape, theme=theme, fps=fps, low_bandwidth=low_bandwidth))
+            status = _open(options, prompt, messages, tape, theme=theme, fps=fps, low_bandwidth=low_bandwidth)
         finally:
-            tape.close()
-            if (news := tape.news()) is not None:
-                messages.say(news)
+            status = closed(tape, messages, status)
+        ctx.exit(status)
     if prompt is None:
         raise click.UsageError(f"There is no prompt, and no screen to type one into: {without}.")
     if is_terminal(sys.stdout):

@@ -346,6 +346,28 @@ def test_on_the_screen_it_is_recorded(start: Starter, two: list[str], tmp_path: 
     assert [[one.tokens for one in row.all_rounds] for row in again.results.rows] == [[12] * 3, [9] * 3]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no device that is full")
+@pytest.mark.parametrize("models", [1, 2], ids=["scope", "compare"])
+def test_a_recording_that_broke_off_on_the_screen_makes_the_exit_status_1(
+    start: Starter, two: list[str], models: int
+) -> None:
+    terminal = Terminal(120, 40)
+    try:
+        process = start(
+            *["hi", *two[: 2 * models], "--record", "/dev/full"],
+            stdin=terminal.slave,
+            stdout=terminal.slave,
+            start_new_session=True,
+            preexec_fn=take_terminal,
+        )
+        terminal.read_until(lambda _: any("No space left on device" in line for line in terminal.screen()))
+        os.write(terminal.master, b"\x11")
+        terminal.read_rest()
+        assert process.wait(DEADLINE_SECONDS) == 1
+    finally:
+        terminal.close()
+
+
 def test_a_cut_is_said(decodescope: RunCommand, two: list[str], tmp_path: Path) -> None:
     decodescope("compare", "hi", *two, "--rounds", "2", "--record", "a.jsonl", cwd=tmp_path)
     data = (tmp_path / "a.jsonl").read_bytes()
