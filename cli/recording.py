@@ -47,7 +47,8 @@ def check_recording(record: str | None, *, overwrite: bool) -> None:
 
 
 def closed(tape: "SessionTape", messages: Messages, status: int) -> int:
-    """Close a session's tape and say what went wrong with its recording; return the exit status, ``status`` until then."""
+    """Close a session's tape, say what went wrong with its recording, and return the exit status; ``status``: that of
+    the session."""
     tape.close()
     if (news := tape.news()) is not None:
         messages.say(news)

@@ -1,5 +1,9 @@
 """The screen through its keys and the engine's events."""
 
+import itertools
+import math
+import re
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +24,7 @@ from decodescope.tui.widgets.newest_token import NewestToken
 from decodescope.tui.widgets.phase_line import PhaseLine
 from decodescope.tui.widgets.plot import Plot
 
+from ..conftest import DEADLINE_SECONDS
 from .fakes import MS, answer, finished, loading, progress, prompt, ready, taken, token, tokens
 from .scope_app import Scope, answered, asked, default_options, scope
 
@@ -269,6 +274,33 @@ async def test_tokens_stand_beside_the_text_where_there_is_room(width: int, besi
         await running.press("ctrl+t")
         assert not running.table.display
         assert running.conversation.display
+
+
+async def test_figures_go_on_with_the_frames_while_the_prompt_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scope() as running:
+        await asked(running)
+        # Frames that come one after another leave no leisure.
+        monkeypatch.setattr(running.screen._face, "at_leisure", lambda: None)
+        running.engine.play(taken(), prompt(10 * MS, 1000), progress(510 * MS, 100, 1000))
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        for step in itertools.count(1):
+            running.engine.play(progress((500 + step) * MS, 100, 1000))
+            await running.pilot.pause(0.05)
+            if re.search(r"read +\d", running.line(Counters)):
+                break
+            assert time.monotonic() < deadline, running.line(Counters)
+
+
+async def test_the_plot_of_the_answer_before_is_gone_with_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with scope() as running:
+        await answered(running, [b"tok"] * 60)
+        assert "median" in running.line(Plot)
+        monkeypatch.setattr(running.screen._face, "_plot_due", math.inf)
+        await running.press("ctrl+r")
+        await running.until(lambda: len(running.engine.requests) == 2)
+        running.engine.play(*answer([b"one"]))
+        await running.until(lambda: running.session.phase is Phase.DECODE)
+        assert "median" not in running.line(Plot)
 
 
 def tokens_told(running: Scope) -> int:

@@ -109,7 +109,7 @@ class Face:
             self._drawn_phase = self._session.phase
             self.phase.show(self._session, self.clock())
         self._framed = now = time.perf_counter()
-        if decoding and now >= self._figures_due:
+        if now >= self._figures_due:
             # One update of the terminal for both.
             self.slow()
         elif not decoding or now >= self._newest_due:
@@ -154,7 +154,7 @@ class Face:
     def _draw_plot(self) -> None:
         # A picture takes milliseconds: the dearer it is, the longer the next one waits; the last one is always drawn.
         began = time.perf_counter()
-        if self._session.busy and began < self._plot_due:
+        if self._session.busy and began < self._plot_due and self.plot.is_of(self._session):
             return
         self.plot.show(self._session)
         ended = time.perf_counter()
@@ -166,8 +166,8 @@ class Face:
         """Draw everything."""
         if self._held_back():
             return
+        self._figures_due = 0.0
         self.frame()
-        self.slow()
         self.keys()
         if self._watching.meter.running:
             self._watching.draw()

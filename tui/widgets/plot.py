@@ -24,13 +24,16 @@ class Plot(Cells):
         self._axis = Axis()
         self._shown: tuple[Run | None, bool] = (None, False)
 
+    def is_of(self, session: Session) -> bool:
+        """Whether it shows the session's run, and what that does now."""
+        return self._shown == _content(session)
+
     def show(self, session: Session) -> None:
         """Draw a session's run; nothing before there is something to see."""
-        run = session.run
-        reading = session.phase is Phase.PREFILL
-        if (run, reading) != self._shown:
+        if not self.is_of(session):
             self._axis.reset()
-            self._shown = (run, reading)
+            self._shown = _content(session)
+        run, reading = self._shown
         self.show_rows([] if run is None else self._drawn(session, run, reading=reading))
 
     def _drawn(self, session: Session, run: "Run", *, reading: bool) -> list[Row]:
@@ -41,3 +44,8 @@ class Plot(Cells):
 
         floor = session.floor
         return latency_rows(run, floor if isinstance(floor, MemoryFloor) else None, self._axis, width, height)
+
+
+def _content(session: Session) -> tuple["Run | None", bool]:
+    """Return the run that is to be drawn, and whether its prompt is being read."""
+    return session.run, session.phase is Phase.PREFILL
