@@ -12,8 +12,9 @@ and before the first one, once per engine: ``load_progress* model_ready | failed
 gives one ``tokenized`` or ``failed``; scoring a stretch of it one ``scored``, or ``finished`` when it was cancelled, or
 ``failed``; a measurement ``measured_with``, ``prefill_progress*`` of what is not timed and then ``measured``, or
 ``finished`` when it was cancelled, or ``failed``. Making another quantization is a process of its own:
-``quantize_progress* quantized | failed``. ``log`` may come at any time. A reader matches on the type and ends with
-``assert_never``; a new kind of fact is a new type.
+``quantize_progress* quantized | failed``. ``log`` may come at any time,
+``threads`` in prefill and decode. A reader matches on the type and ends with ``assert_never``; a new kind of fact is a
+new type.
 """
 
 from typing import Literal
@@ -27,6 +28,7 @@ Stage = Literal["load", "generate", "engine"]
 FinishReason = Literal["stop", "length", "context", "cancelled"]
 Progress = Literal["node", "micro-batch"]
 LogLevel = Literal["info", "warning", "error"]
+ThreadsReason = Literal["core_taken", "core_idle", "no_gain", "exact"]
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event", omit_defaults=True):
@@ -137,6 +139,16 @@ class Token(_Event, frozen=True, kw_only=True, tag="token"):
     """What happened to the engine's process since the token before; for the first one, since the request was taken."""
     probability: Probability | None = None
     """How likely the token was; ``None`` unless it was asked for."""
+
+
+class ThreadsChanged(_Event, frozen=True, kw_only=True, tag="threads"):
+    """The engine computes with another number of threads from the next step on; a number that was set stays."""
+
+    before: int = msgspec.field(name="from")
+    after: int = msgspec.field(name="to")
+    why: ThreadsReason
+    """``core_taken``: another program kept a core busy that a thread needed. ``core_idle``: cores were idle for a
+    second. ``no_gain``: fewer threads were no faster. ``exact``: the request needs the result that all threads give."""
 
 
 class Finished(_Event, frozen=True, kw_only=True, tag="finished"):
@@ -264,6 +276,7 @@ Event = (
     | PromptReady
     | PrefillProgress
     | Token
+    | ThreadsChanged
     | Finished
     | Tokenized
     | Scored

@@ -64,10 +64,12 @@ def parse(name: str, text: str) -> int | float:
 
 
 def parse_threads(text: str) -> int | None:
-    """Return a number of threads; ``None`` (-1, llama.cpp's word for it): the cores that this process may use.
+    """Return a number of threads; ``None`` (auto, or llama.cpp's -1): the cores that this process may use.
 
     Raises ValueError, which says in words what is wrong with it.
     """
+    if text.strip() == "auto":
+        return None
     number = _whole(text)
     if number == -1:
         return None

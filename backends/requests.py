@@ -113,6 +113,8 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     """None: the cores that this process may use."""
     threads_batch: int | None = None
     """None: as ``threads``."""
+    adapt_threads: bool = False
+    """Whether fewer threads are taken while other programs keep cores busy; only those that are not set."""
     gpu_layers: int = -1
     """-1: all that the devices of this build take."""
     flash_attention: FlashAttention = "auto"

@@ -24,6 +24,7 @@ from ..backends.events import (
     QuantizeProgress,
     RequestTaken,
     Scored,
+    ThreadsChanged,
     Token,
     Tokenized,
 )
@@ -199,7 +200,9 @@ class Bench:
                 self._failed(event)
             case LoadProgress() | PrefillProgress() | Log():
                 pass
-            case RequestTaken() | PromptReady() | Token() | Tokenized() | Scored() | QuantizeProgress() | Quantized():
+            case RequestTaken() | PromptReady() | Token() | ThreadsChanged() | Tokenized() | Scored():
+                pass  # nothing of it is asked for
+            case QuantizeProgress() | Quantized():
                 pass  # nothing of it is asked for
             case _:
                 assert_never(event)

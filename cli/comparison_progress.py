@@ -17,6 +17,7 @@ from ..backends.events import (
     QuantizeProgress,
     RequestTaken,
     Scored,
+    ThreadsChanged,
     Token,
     Tokenized,
 )
@@ -72,7 +73,7 @@ class ComparisonProgress:
                     self.say(f"{lane.plan.label}: {event.text}")
             case Failed():
                 self.say(failure_text(f"{lane.plan.label}: {event.what}", event.reason, event.remedy))
-            case RequestTaken() | PromptReady() | Tokenized() | MeasuredWith() | Measured():
+            case RequestTaken() | PromptReady() | ThreadsChanged() | Tokenized() | MeasuredWith() | Measured():
                 pass
             case _:
                 assert_never(event)

@@ -4,6 +4,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, assert_never
 
+from msgspec.structs import replace
+
 from ..backends.contract import Backend
 from ..backends.events import (
     Event,
@@ -20,6 +22,7 @@ from ..backends.events import (
     QuantizeProgress,
     RequestTaken,
     Scored,
+    ThreadsChanged,
     Token,
     Tokenized,
 )
@@ -110,7 +113,7 @@ class _Generation:
         """Load and generate. Raises OSError when stdout cannot be written."""
         try:
             source = interrupts.during(lambda: resolve(self._options.model))
-            backend = launch(source, self._options.settings)
+            backend = launch(source, replace(self._options.settings, adapt_threads=True))
         except Interrupted:
             self.outcome.cancelled = True
             return
@@ -182,7 +185,7 @@ class _Generation:
             case Finished():
                 outcome.cancelled = event.reason == "cancelled"
                 self._done = True
-            case LoadProgress() | PromptReady() | PrefillProgress() | Token():
+            case LoadProgress() | PromptReady() | PrefillProgress() | Token() | ThreadsChanged():
                 pass
             case Tokenized() | Scored() | QuantizeProgress() | Quantized() | MeasuredWith() | Measured():
                 pass  # of a comparison or a measurement

@@ -169,10 +169,11 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--threads",
         "threads",
         type=threads,
-        metavar="N",
+        metavar="N|auto",
         envvar="LLAMA_ARG_THREADS",
         from_variable=llama_words.threads,
-        help="Threads for writing. Default: the cores that this process may use.",
+        help="Threads for decode. auto: the cores that this process may use; in the scope and in run fewer while other "
+        "programs keep some of them busy. Default: auto.",
     ),
     setting(
         "-tb",
@@ -319,7 +320,7 @@ def collect(values: dict[str, Any]) -> GenerationOptions:
 
     Raises click.UsageError for what cannot go together.
     """
-    settings = EngineSettings(**{name: values[name] for name in EngineSettings.__struct_fields__})
+    settings = EngineSettings(**{name: values[name] for name in EngineSettings.__struct_fields__ if name in values})
     sampling = Sampling(**{name: values[name] for name in Sampling.__struct_fields__})
     problems = check_settings(settings)
     raw, system = values["raw"], values["system"]

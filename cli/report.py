@@ -29,6 +29,9 @@ def summary_line(run: Run, finish_reason: str | None) -> str | None:
     disturbance = run.disturbance
     if disturbance is not None and disturbance.disturbed:
         parts.append(disturbance.sentence + ("" if disturbance.quotable else ": not to be quoted"))
+    fewer = run.fewer_threads
+    if fewer is not None:
+        parts.append(fewer.sentence)
     if not failed:
         parts.append(ending(run, finish_reason))
     return " · ".join([*parts, f"seed {run.taken.seed}"])

@@ -17,6 +17,7 @@ from ..backends.events import (
     QuantizeProgress,
     RequestTaken,
     Scored,
+    ThreadsChanged,
     Token,
     Tokenized,
 )
@@ -41,7 +42,7 @@ def take_in(lane: Lane, event: Event, number: int, *, running: bool) -> None:
         case RequestTaken():
             forecast = None if lane.model is None else forecast_for(lane.model)
             lane.rounds.append(Round(number, Run(event, forecast), [event]))
-        case PromptReady() | PrefillProgress() | Token() | Finished() | Failed() | Log():
+        case PromptReady() | PrefillProgress() | Token() | ThreadsChanged() | Finished() | Failed() | Log():
             # An engine may die before it has taken the request, and warn before and after it.
             if running and lane.rounds and lane.rounds[-1].number == number:
                 lane.rounds[-1].run.apply(event)

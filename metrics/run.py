@@ -11,6 +11,7 @@ from ..backends.events import (
     PrefillProgress,
     PromptReady,
     RequestTaken,
+    ThreadsChanged,
     Token,
 )
 from . import latency
@@ -23,6 +24,7 @@ from .likelihood import Likelihood
 from .pace import Pace, RunningMedian, pace, paces
 from .prefill import PrefillForecast
 from .series import BoolArray, Int8Array, Int64Array, Series
+from .threads import FewerThreads, fewer_threads
 
 FEWEST_READ = 16
 """Prompt tokens that have to be computed before their rate says how fast the model reads."""
@@ -44,6 +46,7 @@ class Run:
         self.last_pace = Pace.ORDINARY
         self.last_cause = Cause.NONE
         """What disturbed the newest token."""
+        self._thread_changes: list[ThreadsChanged] = []
         self.facts = FactColumns()
         self.likelihood = Likelihood()
         self._prefill_end: int | None = None
@@ -71,6 +74,8 @@ class Run:
             self.forecast.apply(event)
             if event.processed >= event.total:
                 self._prefill_end = event.t
+        elif isinstance(event, ThreadsChanged):
+            self._thread_changes.append(event)
         elif isinstance(event, PromptReady):
             self.prompt = event
             self.forecast.apply(event)
@@ -229,6 +234,16 @@ class Run:
         judged = position <= len(self._judge.usual_ns)
         usual = int(self._judge.usual_ns[position - 1]) if judged else None
         return explain(spent, usual, Cause(self._judge.causes[position - 1]) if judged else Cause.NONE)
+
+    @property
+    def thread_changes(self) -> list[tuple[int, ThreadsChanged]]:
+        """Each change of the number of threads, and how many tokens there were before it."""
+        return [(int(np.searchsorted(self.token_times, change.t)), change) for change in self._thread_changes]
+
+    @property
+    def fewer_threads(self) -> FewerThreads | None:
+        """How long the engine computed with fewer threads than on a quiet machine; ``None``: it never did."""
+        return fewer_threads(self.thread_changes, self.token_count)
 
     @property
     def piece_ends(self) -> Int64Array:

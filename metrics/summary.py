@@ -45,6 +45,16 @@ def summarize(run: Run, model: ModelReady | None, settings: dict[str, Any]) -> d
         "load_ms": None if model is None else as_ms(model.load_ns),
         "finish_reason": run.finish_reason,
         "disturbance": None if run.disturbance is None else described(run.disturbance),
+        "thread_changes": [
+            {
+                "token": tokens + 1,
+                "ms": as_ms(change.t - run.taken.t),
+                "from": change.before,
+                "to": change.after,
+                "why": change.why,
+            }
+            for tokens, change in run.thread_changes
+        ],
         "model": None if model is None else _model_facts(model),
         "settings": {**settings, "seed": run.taken.seed},
     }

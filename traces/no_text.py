@@ -26,6 +26,7 @@ from ..backends.events import (
     QuantizeProgress,
     RequestTaken,
     Scored,
+    ThreadsChanged,
     Token,
     Tokenized,
 )
@@ -93,7 +94,9 @@ def event_without_text(event: Event) -> Event:
             )
         case Log():
             return replace(event, text=_pathless(event.text))
-        case LoadProgress() | PrefillProgress() | Finished() | QuantizeProgress() | MeasuredWith() | Measured():
+        case LoadProgress() | PrefillProgress() | ThreadsChanged() | Finished():
+            return event
+        case QuantizeProgress() | MeasuredWith() | Measured():
             return event
         case _:
             assert_never(event)

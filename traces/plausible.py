@@ -19,6 +19,7 @@ from ..backends.events import (
     QuantizeProgress,
     RequestTaken,
     Scored,
+    ThreadsChanged,
     Token,
     Tokenized,
 )
@@ -68,6 +69,8 @@ def plausible(event: Event) -> bool:
             return _scored(event)
         case Measured():
             return _measured(event)
+        case ThreadsChanged():
+            return 1 <= event.before <= _MOST_COUNT and 1 <= event.after <= _MOST_COUNT
         case Quantized():
             return 0 <= event.bytes < _MOST
         case Failed():

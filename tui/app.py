@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from textual.driver import Driver
 from textual.events import Event, Key, Paste
 
@@ -63,7 +64,7 @@ def run_scope(options: ScopeOptions, tape: SessionTape | None = None) -> int:
     def launch(model: "Source", settings: EngineSettings) -> Backend:
         from ..backends.launch import launch as launch_engine
 
-        return launch_engine(model, settings)
+        return launch_engine(model, replace(settings, adapt_threads=True))
 
     return run_app(options, launch, tape)
 

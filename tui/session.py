@@ -21,6 +21,7 @@ from ..backends.events import (
     QuantizeProgress,
     RequestTaken,
     Scored,
+    ThreadsChanged,
     Token,
     Tokenized,
 )
@@ -288,6 +289,8 @@ class Session:
                     self._adopt(event, changes)
                 self._asked = False
                 self.run = self._new_run(event)
+            case ThreadsChanged():
+                self._to_run(event)
             case PromptReady() | PrefillProgress():
                 self._to_run(event)
                 self.phase = Phase.PREFILL

@@ -13,9 +13,9 @@ from ..token_facts import Probability
 from ..usage import ProcessUsage
 from ..wire import OpenLlama
 from .bindings import llama_cpp
+from .engine_threads import EngineThreads, Threads
 from .generation import Generation
 from .loading import (
-    Threads,
     file_text,
     load_model,
     model_text,
@@ -83,6 +83,13 @@ class LlamaEngine:
         )
         self._context = loaded.handle
         self._loaded = loaded
+        self._threads = EngineThreads(
+            loaded.handle,
+            loaded.threads,
+            loaded.micro_batch,
+            adapt=settings.adapt_threads and settings.threads is None,
+            adapt_batch=settings.threads_batch is None,
+        )
         self._memory = SequenceMemory(loaded.handle, _SEQUENCE, loaded.batch, loaded.micro_batch, rollback=rollback)
         loaded_at = time.perf_counter_ns()
         warm_up(loaded.handle, self._scheduler, self._vocabulary, loaded.micro_batch, self._context_tokens)
@@ -163,10 +170,13 @@ class LlamaEngine:
             probability=self._probability,
             control=control,
             report=report,
+            threads=self._threads,
         )
+        self._threads.begin(report, exact=request.sampling.determined)
         try:
             report(generation.run())
         finally:
+            self._threads.end()
             self._memory.settle(sequence)
             self._scheduler.sequences = []
             sampler.close()
@@ -195,11 +205,11 @@ class LlamaEngine:
             self._meter = Meter(self._scheduler, self._memory, self._vocabulary, _SEQUENCE, self._context_tokens)
             self._metered = threads
             report(measured_with(self._context))
-        llama_cpp.llama_set_n_threads(self._context, threads.decode, threads.batch)
+        self._threads.use(threads)
         try:
             report(self._meter.measure(request, control, report))
         finally:
-            llama_cpp.llama_set_n_threads(self._context, own.decode, own.batch)
+            self._threads.use(None)
 
     def _check_text(self, request: ScoreRequest) -> None:
         count = len(request.tokens)

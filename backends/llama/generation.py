@@ -10,6 +10,7 @@ from ..stopping import StopStrings
 from ..thinking import ThinkingTracker
 from ..token_facts import Probability
 from ..usage import ProcessUsage
+from .engine_threads import EngineThreads
 from .scheduler import Cancelled, Sampled, Scheduler, Sequence
 from .vocabulary import Vocabulary
 
@@ -33,6 +34,7 @@ class Generation:
         probability: ReadProbability,
         control: Control,
         report: Report,
+        threads: EngineThreads,
     ) -> None:
         """``usage`` counts from when the request was taken."""
         self._scheduler = scheduler
@@ -46,6 +48,9 @@ class Generation:
         self._probability = probability
         self._control = control
         self._report = report
+        self._threads = threads
+        self._newest_t = 0
+        """When the newest token was available."""
         self._stops = StopStrings(request.stop)
         self._cached = sequence.computed
         self._processed = sequence.computed
@@ -74,6 +79,7 @@ class Generation:
         return self._control.cancelled
 
     def _advance(self, sequence: Sequence, computed: int) -> None:
+        self._threads.prefilled(computed - self._cached)
         if computed > self._processed:
             self._processed = computed
             self._report(
@@ -99,9 +105,10 @@ class Generation:
         if self._control.probabilities(self._request):
             probability = self._probability(token, sampled.logits_at)
         scheduling = self._usage.take()
+        before, self._newest_t = self._newest_t, time.perf_counter_ns()
         self._report(
             Token(
-                t=time.perf_counter_ns(),
+                t=self._newest_t,
                 index=self._index,
                 id=token,
                 piece=piece,
@@ -114,6 +121,8 @@ class Generation:
                 probability=probability,
             )
         )
+        if before:
+            self._threads.decoded(self._newest_t - before, scheduling)
         if ended:
             # What was held back as the beginning of a stop string is text after all.
             return "stop", 0

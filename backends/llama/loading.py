@@ -15,6 +15,7 @@ from ..threads import thread_choice
 from ..wire import OpenLlama
 from .bindings import llama_cpp
 from .context_size import ContextSize, choose_context
+from .engine_threads import Threads
 from .native import Device, NativeLog, devices, gpu_layers
 
 _FLASH_ATTENTION = {
@@ -37,13 +38,6 @@ _CACHE_TYPES: dict[CacheType, int] = {
 }
 
 _PROGRESS_INTERVAL_NS = 20_000_000
-
-
-class Threads(msgspec.Struct, frozen=True):
-    """Threads for decode and for prefill."""
-
-    decode: int
-    batch: int
 
 
 class LoadedContext(msgspec.Struct, frozen=True):

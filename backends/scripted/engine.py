@@ -18,6 +18,7 @@ from ..events import (
     PrefillProgress,
     PromptReady,
     RequestTaken,
+    ThreadsChanged,
     Token,
 )
 from ..requests import EngineSettings, MeasureRequest, Request, ScoreRequest
@@ -197,6 +198,11 @@ class _Turn:
         elif line.stderr is not None:
             sys.stderr.write(line.stderr + "\n")
             sys.stderr.flush()
+        elif line.threads is not None:
+            change = line.threads
+            self._report(
+                ThreadsChanged(t=time.perf_counter_ns(), before=change.before, after=change.after, why=change.why)
+            )
         elif line.log is not None:
             self._report(Log(t=time.perf_counter_ns(), level="warning", text=line.log))
         elif line.stop is not None:

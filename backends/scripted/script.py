@@ -11,6 +11,7 @@ One object a line, blank lines and lines that begin with ``#`` skipped. ``ms`` i
 ``{"hex": "f09f", "ms": 7}``                               a token of these bytes
 ``{"think": "hm", "ms": 7}``                               a reasoning token
 ``{"control": "<|im_end|>", "ms": 7}``                     a control token
+``{"threads": {"from": 2, "to": 1, "why": "exact"}}``      the threads change
 ``{"log": "context shifted"}``                             a line in the log that is shown
 ``{"stderr": "ggml: out of memory"}``                      native output
 ``{"error": "out of memory", "remedy": "smaller -c"}``     the generation fails
@@ -42,7 +43,7 @@ from zlib import crc32
 
 import msgspec
 
-from ..events import FinishReason
+from ..events import FinishReason, ThreadsReason
 from ..token_facts import Alternative, Probability
 from .facts import ScriptedFacts, nanoseconds
 
@@ -58,6 +59,7 @@ _KINDS = (
     "hex",
     "think",
     "control",
+    "threads",
     "log",
     "stderr",
     "error",
@@ -88,6 +90,14 @@ class ScriptedModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     devices: tuple[str, ...] = ("script",)
 
 
+class ScriptedThreads(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the number of threads changes."""
+
+    before: int = msgspec.field(name="from")
+    after: int = msgspec.field(name="to")
+    why: ThreadsReason
+
+
 class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One line; exactly one of the fields that name a kind is given."""
 
@@ -99,6 +109,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     hex: str | None = None
     think: str | None = None
     control: str | None = None
+    threads: ScriptedThreads | None = None
     log: str | None = None
     stderr: str | None = None
     error: str | None = None
@@ -192,6 +203,8 @@ def _check(line: Line) -> None:
         raise ValueError("the context holds at least 1 token")
     if line.prefill is not None and not 0 <= line.cached <= line.prefill:
         raise ValueError(f"{line.cached} of {line.prefill} tokens cannot be cached")
+    if line.threads is not None and min(line.threads.before, line.threads.after) < 1:
+        raise ValueError("there is at least 1 thread")
     if line.hex is not None:
         bytes.fromhex(line.hex)
     _check_facts(line)

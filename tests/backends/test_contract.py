@@ -22,9 +22,11 @@ from decodescope.backends.events import (
     PrefillProgress,
     PromptReady,
     RequestTaken,
+    ThreadsChanged,
     Token,
 )
 from decodescope.backends.requests import Request, Sampling
+from decodescope.backends.wire import encode
 
 from .engines import Engine, Kept, Open, chat, prompt_of, text_of
 
@@ -383,3 +385,12 @@ def test_a_stopped_engine_never_holds_its_parent_up(open_script: Open) -> None:
     engine.host.generate(Request(prompt="c" * 3_000_000))
     engine.host.close()
     assert not psutil.pid_exists(engine.host.pid)
+
+
+def test_a_script_changes_the_threads(open_script: Open) -> None:
+    change = {"from": 2, "to": 1, "why": "core_taken"}
+    events = open_script({"text": "a"}, {"threads": change}, {"text": "b"}).run(chat("hi"))
+    kinds = [type(event) for event in events if isinstance(event, Token | ThreadsChanged)]
+    assert kinds == [Token, ThreadsChanged, Token]
+    (changed,) = (event for event in events if isinstance(event, ThreadsChanged))
+    assert msgspec.json.decode(encode(changed)) == {"event": "threads", "t": changed.t, **change}

@@ -21,6 +21,7 @@ from decodescope.backends.events import (
     QuantizeProgress,
     RequestTaken,
     Scored,
+    ThreadsChanged,
     Token,
     Tokenized,
 )
@@ -59,6 +60,7 @@ SMALLEST: tuple[Event, ...] = (
     PromptReady(t=1, tokens=(), cached=0),
     PrefillProgress(t=1, processed=0, cached=0, total=0),
     Token(t=1, index=1, id=0, piece=b"", decode_ns=0, sample_ns=0),
+    ThreadsChanged(t=1, before=2, after=1, why="core_taken"),
     Finished(t=1, reason="stop"),
     Tokenized(t=1, tokens=()),
     Scored(t=1, first=1, logprobs=(), entropies=(), ranks=(), top=(), decode_ns=0, compute_ns=0),
@@ -81,6 +83,7 @@ def test_the_kinds_on_disk_and_on_the_pipe() -> None:
         "prompt_ready",
         "prefill_progress",
         "token",
+        "threads",
         "finished",
         "tokenized",
         "scored",

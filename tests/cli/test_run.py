@@ -85,6 +85,16 @@ def test_disturbed_tokens_are_told_of(decodescope: RunCommand, script: ScriptWri
     assert not found["quotable"]
 
 
+def test_fewer_threads_are_named(decodescope: RunCommand, script: ScriptWriter) -> None:
+    change = {"from": 2, "to": 1, "why": "core_taken"}
+    path = script({"text": "a"}, {"threads": change}, {"repeat": 3, "text": "b"})
+    told = decodescope("run", "hi", "-m", f"script:{path}").stderr.decode()
+    assert "1 of 2 threads for 3 tokens" in told
+    (found,) = json.loads(decodescope("run", "hi", "--json", "-m", f"script:{path}").stdout)["thread_changes"]
+    assert {**change, "token": 2, "ms": found["ms"]} == found
+    assert found["ms"] >= 0
+
+
 def test_one_token_has_no_tpot(decodescope: RunCommand, script: ScriptWriter) -> None:
     summary = json.loads(decodescope("run", "hi", "--json", "-m", f"script:{script({'text': 'a'})}").stdout)
     assert summary["tpot_ms"] is None

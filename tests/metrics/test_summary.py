@@ -88,6 +88,7 @@ def test_every_field_of_a_whole_run() -> None:
             "template": "ChatML",
             "warmup_ms": 12.346,
         },
+        "thread_changes": [],
         "settings": {"temp": 0.0, "seed": 1234},  # the seed in use, not the one that asked for a new one
     }
     assert json.loads(json.dumps(summary)) == summary
@@ -107,7 +108,9 @@ def test_what_has_no_value_is_null_and_never_zero() -> None:
     summary = summarize(new_run(), None, {})
     assert summary["predicted_n"] == 0
     assert summary["settings"] == {"seed": 1234}
-    others = {name: value for name, value in summary.items() if name not in ("predicted_n", "settings")}
+    assert summary["thread_changes"] == []
+    said = ("predicted_n", "settings", "thread_changes")
+    others = {name: value for name, value in summary.items() if name not in said}
     assert set(others.values()) == {None}
 
 

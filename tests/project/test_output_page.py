@@ -7,7 +7,16 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from decodescope.backends.events import Event, Failed, Finished, ModelReady, RequestTaken, Token
+from decodescope.backends.events import (
+    Event,
+    Failed,
+    Finished,
+    ModelReady,
+    RequestTaken,
+    ThreadsChanged,
+    ThreadsReason,
+    Token,
+)
 from decodescope.backends.requests import EngineSettings, Sampling
 from decodescope.backends.token_facts import Probability, Scheduling
 from decodescope.cli.options import GenerationOptions
@@ -16,7 +25,7 @@ from decodescope.comparison.export import as_json
 from decodescope.comparison.results import results
 from decodescope.metrics.disturbance import Cause, Disturbance
 from decodescope.metrics.run import Run
-from decodescope.metrics.summary import described
+from decodescope.metrics.summary import described, summarize
 
 from ..comparison.lanes import a_lane
 
@@ -70,8 +79,8 @@ def test_the_fields_of_a_part_of_the_summary(summary: dict[str, Any], part: str)
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_the_fields_of_an_event(kind: type[msgspec.Struct]) -> None:
     said = named(f"`{kind.__struct_config__.tag}`")
-    assert list(said) == [name for name in kind.__struct_fields__ if name != "t"]
-    fields = {field.name: field for field in msgspec.structs.fields(kind)}
+    assert list(said) == [name for name in kind.__struct_encode_fields__ if name != "t"]
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
     assert {name for name, text in said.items() if "default:" in text} == {
         name for name, field in fields.items() if not field.required
     }
@@ -80,6 +89,15 @@ def test_the_fields_of_an_event(kind: type[msgspec.Struct]) -> None:
 @pytest.mark.parametrize("facts", [Scheduling, Probability])
 def test_the_facts_of_a_token(facts: type[msgspec.Struct]) -> None:
     assert list(named(f"`{facts.__name__.lower()}`")) == list(facts.__struct_fields__)
+
+
+def test_the_parts_of_a_change_of_threads() -> None:
+    run = Run(RequestTaken(t=0, request=1, sampling=Sampling(), seed=1))
+    run.apply(ThreadsChanged(t=1, before=2, after=1, why="core_taken"))
+    (change,) = summarize(run, None, {})["thread_changes"]
+    said = named("`thread_changes`")
+    assert list(said) == list(change)
+    assert set(re.findall(r"`(\w+)`", said["why"])) == set(get_args(ThreadsReason))
 
 
 def test_the_parts_of_a_disturbance() -> None:
