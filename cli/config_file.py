@@ -4,11 +4,12 @@ import codecs
 import json
 import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from ..models.user_folders import expanded, own_folder
 
 VARIABLE = "DECODESCOPE_CONFIG"
 """Names another file than the one in the platform's folder."""
@@ -97,10 +98,11 @@ class ConfigFile(msgspec.Struct, frozen=True):
 
 
 def config_path(named: str | None) -> Path:
-    """Return the file: ``named``, or the one in the platform's folder."""
+    """Return the file: ``named``, or the one in the user's folder; an empty one for a user without a home."""
     if named is not None:
-        return Path(os.path.expanduser(named))
-    return _folder() / "config.toml"
+        return expanded(named)
+    folder = own_folder("config")
+    return Path(os.devnull) if folder is None else folder / "config.toml"
 
 
 def read_config(named: str | None) -> ConfigFile:
@@ -118,16 +120,6 @@ def read_config(named: str | None) -> ConfigFile:
     if len(data) > _LIMIT:
         raise ConfigError(f"{path} holds more than 1 MiB, too much for a file of settings.")
     return _parsed(path, data.removeprefix(codecs.BOM_UTF8))
-
-
-def _folder() -> Path:
-    if sys.platform == "linux":
-        # What platformdirs says, which takes 9 ms to import.
-        base = os.environ.get("XDG_CONFIG_HOME", "")
-        return Path(base if os.path.isabs(base) else os.path.expanduser("~/.config")) / "decodescope"
-    import platformdirs
-
-    return platformdirs.user_config_path("decodescope", appauthor=False)
 
 
 def _parsed(path: Path, data: bytes) -> ConfigFile:

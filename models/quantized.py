@@ -18,7 +18,7 @@ import msgspec
 
 from .errors import ModelError
 from .facts import MADE_SUFFIX, ModelFile, read_model
-from .places import own_cache
+from .places import quantizations
 
 _PARTIAL = re.compile(r"\.making-[0-9a-f]{16}\.part", re.ASCII)
 _NAME_BYTES = 120
@@ -33,8 +33,8 @@ class Kept(msgspec.Struct, frozen=True):
 
 def quantized_folder() -> Path | None:
     """Return the folder, which need not be there; ``None`` for a user without a home."""
-    cache = own_cache()
-    return None if cache is None else cache / "quantized"
+    place = quantizations()
+    return None if place is None else place.folder
 
 
 def quantized_path(folder: Path, source: ModelFile, recipe: str) -> Path:

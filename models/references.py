@@ -12,7 +12,7 @@ from .demo import DEMO_REMEDY, demo_path, find_demo
 from .discovery import Found, candidates, examine, path_reference
 from .errors import ModelError, listed, shown
 from .facts import ModelFile, read_model
-from .places import expanded
+from .user_folders import expanded
 from .walk import find_gguf, not_looked_into
 
 _SHOWN = 3

@@ -3,11 +3,9 @@
 import itertools
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
-import platformdirs
 import pytest
 from click.testing import CliRunner, Result
 
@@ -392,14 +390,6 @@ def test_the_example_shows_defaults_whatever_is_set(file: Path, monkeypatch: pyt
     monkeypatch.setenv("LLAMA_ARG_TEMPERATURE", "0.1")
     assert invoke("config", "--example").output == example(scope_command)
     assert "\n#top-k = 40\n" in example(scope_command)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere platformdirs itself is asked")
-@pytest.mark.parametrize("base", [None, "", "/somewhere/else"])
-def test_the_folder_is_the_platforms(monkeypatch: pytest.MonkeyPatch, base: str | None) -> None:
-    if base is not None:
-        monkeypatch.setenv("XDG_CONFIG_HOME", base)
-    assert config_path(None) == platformdirs.user_config_path("decodescope", appauthor=False) / "config.toml"
 
 
 def test_a_home_in_the_name_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
