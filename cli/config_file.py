@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from ..models.suggestions import did_you_mean, nearest
 from ..models.user_folders import expanded, own_folder
 
 VARIABLE = "DECODESCOPE_CONFIG"
@@ -167,13 +168,8 @@ def _written(value: Any) -> str:
 
 
 def _suggestion(name: str) -> str:
-    import difflib
-
-    folded = name.lower().replace("_", "-").lstrip("-")
-    near = difflib.get_close_matches(folded, [*KEYS, *OTHER_NAMES], n=1)
-    if near:
-        return f"Did you mean '{near[0]}'?"
-    return "Settings are the long names of flags; decodescope config --example prints them all."
+    meant = did_you_mean(nearest(name.lstrip("-"), [*KEYS, *OTHER_NAMES], abbreviated=True))
+    return meant or "Settings are the long names of flags; decodescope config --example prints them all."
 
 
 def _lines(text: str, names: dict[str, Any]) -> dict[str, int]:

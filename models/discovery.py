@@ -1,7 +1,7 @@
 """Lists the models of this machine without loading any."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -130,13 +130,18 @@ def _searches(folders: Sequence[Path]) -> Iterator[_Search]:
 
 
 def _offers(folders: Sequence[Path]) -> Iterator[Candidate]:
+    sources: list[tuple[str, Path]] = []
     demo = find_demo()
     if demo is not None:
+        sources.append(("demo", demo))
         yield Candidate("demo", "demo", demo)
     for search in _searches(folders):
         problem = search.place.problem()
         if problem is None:
-            yield from _found(search)
+            for candidate in _named_after(sources, _found(search)) if search.source == "quantized" else _found(search):
+                if isinstance(candidate.file, Path):
+                    sources.append((candidate.reference, candidate.file))
+                yield candidate
         elif not search.place.is_merely_missing():
             yield Candidate(search.source, path_reference(search.place.folder), problem)
 
@@ -150,6 +155,17 @@ def _found(search: _Search) -> Iterator[Candidate]:
         yield Candidate(source, source, error)
     except OSError as error:
         yield Candidate(source, str(error.filename or source), not_looked_into(Path(error.filename or source), error))
+
+
+def _named_after(sources: Iterable[tuple[str, Path]], made: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Pass on what was quantized here, called after what it was made of."""
+    from .quantized import references  # only for who searches: it loads hashes
+
+    made = list(made)
+    names = references([one.file for one in made if isinstance(one.file, Path)], sources)
+    for one in made:
+        known = names.get(one.file) if isinstance(one.file, Path) else None
+        yield one if known is None else msgspec.structs.replace(one, reference=known)
 
 
 def _in_llama_cpp_cache(folder: Path) -> Iterator[Candidate]:
