@@ -110,8 +110,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         show_default=False,
         envvar="LLAMA_ARG_MODEL",
         metavar="MODEL",
-        help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE; with :TYPE after it, what "
-        "models quantize has made of it. "
+        help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE; with :TYPE after it, "
+        "what models quantize has made of it. "
         "Default: the only model that is found; of several one is chosen on the screen, and without a screen demo. "
         "Several -m are compared.",
     ),
