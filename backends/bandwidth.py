@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
-import platformdirs
 import psutil
 
+from ..models.user_folders import own_folder
 from .free_memory import available_bytes
 
 if TYPE_CHECKING:
@@ -59,15 +59,19 @@ class _Cache(msgspec.Struct, frozen=True, kw_only=True):
     measurements: list[Bandwidth]
 
 
-def cache_file() -> Path:
-    """Return where measurements are kept."""
-    return platformdirs.user_cache_path("decodescope", appauthor=False) / _FILE
+def cache_file() -> Path | None:
+    """Return where measurements are kept; ``None`` for a user without a home."""
+    folder = own_folder("cache")
+    return None if folder is None else folder / _FILE
 
 
 def cached_bandwidths() -> list[Bandwidth]:
     """Return what was measured on this machine, the newest first; empty without anything usable. Loads no numpy."""
+    path = cache_file()
+    if path is None:
+        return []
     try:
-        with cache_file().open("rb") as file:
+        with path.open("rb") as file:
             cache = msgspec.json.decode(file.read(_FILE_LIMIT), type=_Cache)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return []
@@ -143,9 +147,11 @@ def _round_ns(blocks: "list[Float32Array]") -> int:
 
 
 def _keep(measured: Bandwidth) -> None:
+    path = cache_file()
+    if path is None:
+        return
     others = [one for one in cached_bandwidths() if one.threads != measured.threads]
     cache = _Cache(machine=_machine(), measurements=[measured, *others][:_KEPT])
-    path = cache_file()
     path.parent.mkdir(parents=True, exist_ok=True)
     # Written aside and renamed, so that nobody ever reads half of it.
     descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=_FILE)

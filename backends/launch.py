@@ -9,6 +9,7 @@ import msgspec
 from ..models.errors import ModelError
 from ..models.facts import ModelFile
 from ..models.references import resolve as resolve_model
+from ..models.user_folders import expanded
 from .contract import Backend
 from .requests import EngineSettings
 from .text import well_formed
@@ -43,7 +44,7 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> Source:
         raise ModelError("-m script: names no file.", remedy="Write script:FILE.")
     from .scripted.script import ScriptError, read_script
 
-    path = Path(file).expanduser()
+    path = expanded(file)
     try:
         read_script(path)
     except ScriptError as error:

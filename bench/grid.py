@@ -3,6 +3,8 @@
 import re
 from collections.abc import Collection, Sequence
 
+from ..models.suggestions import did_you_mean, nearest
+
 _RANGE = re.compile(r"(-?\d+)(?:-(\d+)(?:([+*])(\d+))?)?", flags=re.ASCII)
 _MOST = 2**31 - 1
 _MOST_VALUES = 10_000
@@ -44,7 +46,8 @@ def words(text: str, allowed: Collection[str]) -> tuple[str, ...]:
     found = tuple(word.strip() for word in text.split(","))
     for word in found:
         if word not in allowed:
-            raise ValueError(f"{word!r} is none of {', '.join(allowed)}.")
+            meant = did_you_mean(nearest(word, allowed))
+            raise ValueError(f"{word!r} is none of {', '.join(allowed)}.{f' {meant}' if meant else ''}")
     return found
 
 

@@ -4,11 +4,13 @@ import codecs
 import json
 import os
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
 import msgspec
+
+from ..models.suggestions import did_you_mean, nearest
+from ..models.user_folders import expanded, own_folder
 
 VARIABLE = "DECODESCOPE_CONFIG"
 """Names another file than the one in the platform's folder."""
@@ -97,10 +99,11 @@ class ConfigFile(msgspec.Struct, frozen=True):
 
 
 def config_path(named: str | None) -> Path:
-    """Return the file: ``named``, or the one in the platform's folder."""
+    """Return the file: ``named``, or the one in the user's folder; an empty one for a user without a home."""
     if named is not None:
-        return Path(os.path.expanduser(named))
-    return _folder() / "config.toml"
+        return expanded(named)
+    folder = own_folder("config")
+    return Path(os.devnull) if folder is None else folder / "config.toml"
 
 
 def read_config(named: str | None) -> ConfigFile:
@@ -118,16 +121,6 @@ def read_config(named: str | None) -> ConfigFile:
     if len(data) > _LIMIT:
         raise ConfigError(f"{path} holds more than 1 MiB, too much for a file of settings.")
     return _parsed(path, data.removeprefix(codecs.BOM_UTF8))
-
-
-def _folder() -> Path:
-    if sys.platform == "linux":
-        # What platformdirs says, which takes 9 ms to import.
-        base = os.environ.get("XDG_CONFIG_HOME", "")
-        return Path(base if os.path.isabs(base) else os.path.expanduser("~/.config")) / "decodescope"
-    import platformdirs
-
-    return platformdirs.user_config_path("decodescope", appauthor=False)
 
 
 def _parsed(path: Path, data: bytes) -> ConfigFile:
@@ -175,13 +168,8 @@ def _written(value: Any) -> str:
 
 
 def _suggestion(name: str) -> str:
-    import difflib
-
-    folded = name.lower().replace("_", "-").lstrip("-")
-    near = difflib.get_close_matches(folded, [*KEYS, *OTHER_NAMES], n=1)
-    if near:
-        return f"Did you mean '{near[0]}'?"
-    return "Settings are the long names of flags; decodescope config --example prints them all."
+    meant = did_you_mean(nearest(name.lstrip("-"), [*KEYS, *OTHER_NAMES], abbreviated=True))
+    return meant or "Settings are the long names of flags; decodescope config --example prints them all."
 
 
 def _lines(text: str, names: dict[str, Any]) -> dict[str, int]:

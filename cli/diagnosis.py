@@ -17,15 +17,26 @@ import psutil
 from .. import __version__
 from ..backends.bandwidth import Bandwidth, BandwidthError, cached_bandwidths, measure_bandwidth
 from ..backends.process import describe_exit
+from ..backends.text import visible
 from ..backends.threads import thread_choice
 from ..metrics import numbers
 from ..metrics.numbers import size
-from ..models import places
+from ..models import user_folders
+from ..models.candidates import Source
 from ..models.demo import DEMO_REMEDY, find_demo
-from ..models.errors import ModelError
+from ..models.discovery import Survey, survey
+from ..models.errors import shown
 from .config_file import VARIABLE, ConfigError, read_config
 
 _PACKAGES = ("llama-cpp-python", "textual", "plotext", "numpy", "msgspec", "jinja2", "click", "rich")
+_STORES: dict[Source, str] = {
+    "folder": "DECODESCOPE_MODELS",
+    "huggingface": "Hugging Face",
+    "ollama": "Ollama",
+    "lmstudio": "LM Studio",
+    "llama.cpp": "llama.cpp",
+    "quantized": "quantized here",
+}
 _NATIVE_SECONDS = 60
 _TERMINAL_VARIABLES = ("TERM", "COLORTERM", "TERM_PROGRAM", "NO_COLOR", "FORCE_COLOR", "TEXTUAL_COLOR_SYSTEM")
 _LOCALE_VARIABLES = ("LC_ALL", "LC_CTYPE", "LANG", "PYTHONIOENCODING", "PYTHONUTF8")
@@ -167,25 +178,39 @@ def _settings() -> Section:
 
 def _folders() -> Section:
     # The screen's own choice of folder, which knows nothing of Textual.
-    from ..tui.history import default_path
+    from ..tui.history import NO_HISTORY, default_path
 
-    history = default_path()
-    section: Section = {"prompt history": "off" if history is None else str(history)}
-    try:
-        stores: dict[str, list[Path | None]] = {
-            "DECODESCOPE_MODELS": [*places.named_folders()],
-            "Hugging Face": [places.huggingface_hub()],
-            "Ollama": [*places.ollama_stores()],
-            "LM Studio": [*places.lmstudio_folders()],
-            "llama.cpp": [places.llama_cpp_cache()],
-        }
-    except (ModelError, OSError) as error:
-        return {**section, "problem": str(error)}
-    for name, folders in stores.items():
-        section[name] = [
-            f"{folder}{'' if folder.is_dir() else ' (not there)'}" for folder in folders if folder is not None
-        ]
+    user, cache, history = user_folders.home(), user_folders.own_folder("cache"), default_path()
+    section: Section = {
+        "home": [_path(user), *map(visible, user_folders.oddities())],
+        "cache": _path(cache),
+        "prompt history": "off" if os.environ.get(NO_HISTORY) else _path(history),
+    }
+    section |= {name: [] for name in _STORES.values()}
+    for looked_into in survey():
+        section[_STORES[looked_into.source]] += _survey_lines(looked_into)
     return section
+
+
+def _path(path: Path | None) -> str:
+    if path is None:
+        return "none: this user has no home"
+    return f"{shown(path)}{'' if path.exists() else ' (not there)'}"
+
+
+def _survey_lines(looked_into: Survey) -> list[str]:
+    """Say of a place what is there, or why nothing is."""
+    place, problem = looked_into.place, looked_into.place.problem()
+    if place.is_merely_missing():
+        state = "not there"
+    elif problem is not None:
+        state = problem.reason[:1].lower() + problem.reason[1:].removesuffix(".")
+    else:
+        state = numbers.counted(looked_into.models, "model") if looked_into.models else "no models"
+    lines = [f"{shown(place.folder)} ({place.named_by}): {state}"]
+    if problem is None:
+        lines += map(str, looked_into.problems)
+    return [*lines, *([place.note] if place.note else [])]
 
 
 def _demo() -> Section:

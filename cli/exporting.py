@@ -1,6 +1,5 @@
 """A recording in the form that was asked for, and where it goes."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ..models.user_folders import expanded
 from ..traces.errors import TraceError
 from .failure import failure_text
 from .moving_line import MovingLine
@@ -162,7 +162,7 @@ def deliver(text: str, output: str, source: Path, messages: Messages, *, overwri
         return
     from ..traces.new_file import open_new
 
-    path = Path(os.path.expanduser(output))
+    path = expanded(output)
     if path.exists() and path.samefile(source):
         raise click.UsageError(f"{output} is the recording itself.")
     try:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from ..models.suggestions import did_you_mean, nearest
 from .exit_codes import ExitCode
 from .streams import Messages, descriptor, not_written, to_nowhere
 
@@ -142,13 +143,10 @@ def _refuse_misspelt(word: str, ctx: click.Context) -> None:
     """Raise click.UsageError when the first word is nearly a command: as a prompt it would load a model for nothing."""
     if not word.isalpha() or os.path.lexists(word):
         return
-    from difflib import get_close_matches
-
-    near = get_close_matches(word.lower(), _COMMANDS, n=1, cutoff=_NEAR)
-    if near:
+    meant = did_you_mean([f"`decodescope {name}`" for name in nearest(word, _COMMANDS, most=1, alike=_NEAR)])
+    if meant:
         raise click.UsageError(
-            f"There is no command {word!r}. Did you mean `decodescope {near[0]}`?\n"
-            f"To ask it as a prompt: decodescope -p {shlex.quote(word)}",
+            f"There is no command {word!r}. {meant}\nTo ask it as a prompt: decodescope -p {shlex.quote(word)}",
             ctx,
         )
 
@@ -182,6 +180,14 @@ def run(arguments: Sequence[str] | None) -> int:
     return int(status or 0)
 
 
+def _no_such_option(error: click.NoSuchOption) -> str:
+    parameters = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
+    names = [name for one in parameters for name in (*one.opts, *one.secondary_opts) if name.startswith("--")]
+    near = nearest(error.option_name.lstrip("-"), [name.lstrip("-") for name in names], abbreviated=True)
+    meant = did_you_mean([f"--{name}" for name in near])
+    return f"There is no option {error.option_name}." + (f" {meant}" if meant else "")
+
+
 def _nobody_reads() -> int:
     _drop_output()
     return ExitCode.NOBODY_READS
@@ -194,7 +200,7 @@ def _drop_output() -> None:
 
 
 def _usage_text(error: click.UsageError) -> str:
-    lines = [f"Error: {error.format_message()}"]
+    lines = [f"Error: {_no_such_option(error) if isinstance(error, click.NoSuchOption) else error.format_message()}"]
     if error.ctx is not None:
         ctx = error.ctx.parent if error.ctx.parent is not None and error.ctx.command.hidden else error.ctx
         path = ctx.command_path.removesuffix(f" {_SCOPE}")

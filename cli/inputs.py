@@ -12,6 +12,7 @@ from typing import BinaryIO
 import click
 
 from ..metrics import numbers
+from ..models.user_folders import expanded
 from .streams import Messages
 
 _PATIENCE_SECONDS = 1.0
@@ -45,7 +46,7 @@ def read_to_end(file: BinaryIO, what: str, limit: int) -> bytes:
 def recording_path(name: str) -> Path:
     """Return where a recording is; ``-`` is standard input. Raises click.UsageError when that is a terminal."""
     if name != "-":
-        return Path(os.path.expanduser(name))
+        return expanded(name)
     if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
         raise click.UsageError("- reads standard input, and there is none, or it is a terminal. A file: ./-")
     return Path("/dev/stdin")

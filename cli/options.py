@@ -11,7 +11,7 @@ from ..backends.limits import LIMITS, MOST_WHOLE
 from ..backends.requests import CacheType, EngineSettings, FlashAttention, Message, Request, Sampling
 from ..traces.settings import described
 from . import llama_words
-from .number_types import Limited, WholeRange, gpu_layers, threads
+from .flag_types import Limited, WholeRange, Word, gpu_layers, threads
 from .settings import config_option, given, set_elsewhere, setting
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -80,8 +80,8 @@ def valid_text(argument: str) -> str:
     return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-_choice_fa = click.Choice(get_args(FlashAttention))
-_choice_cache = click.Choice(get_args(CacheType))
+_choice_fa = Word(get_args(FlashAttention))
+_choice_cache = Word(get_args(CacheType))
 
 
 def _predict_option(default: int) -> Callable[[Any], Any]:
@@ -110,7 +110,8 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         show_default=False,
         envvar="LLAMA_ARG_MODEL",
         metavar="MODEL",
-        help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE. "
+        help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE; with :TYPE after it, "
+        "what models quantize has made of it. "
         "Default: the only model that is found; of several one is chosen on the screen, and without a screen demo. "
         "Several -m are compared.",
     ),

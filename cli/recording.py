@@ -65,16 +65,14 @@ def open_recording(
     check_recording(record, overwrite=overwrite)
     if record is None:
         return None
-    import os
-    from pathlib import Path
-
+    from ..models.user_folders import expanded
     from ..traces.errors import TraceError
     from ..traces.recording import Recording
     from ..traces.writer import TraceWriter
     from .failure import failure_text
 
     try:
-        writer = TraceWriter(Path(os.path.expanduser(record)), overwrite=overwrite)
+        writer = TraceWriter(expanded(record), overwrite=overwrite)
     except TraceError as error:
         raise click.UsageError(failure_text(error.what, error.reason, error.remedy)) from error
     return Recording(writer, settings, text=not no_text, format=format)

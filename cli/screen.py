@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
-from .number_types import WholeRange
+from ..models.suggestions import did_you_mean, nearest
+from .flag_types import WholeRange
 from .settings import refused, setting
 from .streams import is_terminal
 
@@ -57,4 +58,5 @@ def check_theme(theme: str | None) -> None:
 
     if theme not in BUILTIN_THEMES:
         ctx = click.get_current_context()
-        raise refused(ctx, "theme", f"there is no theme {theme!r}. Themes: {', '.join(BUILTIN_THEMES)}.")
+        meant = did_you_mean(nearest(theme, BUILTIN_THEMES)) or f"Themes: {', '.join(BUILTIN_THEMES)}."
+        raise refused(ctx, "theme", f"there is no theme {theme!r}. {meant}")

@@ -15,6 +15,8 @@ from aiohttp import WSCloseCode, web
 from textual_serve.app_service import AppService
 from textual_serve.server import Server, to_int
 
+from ..models.errors import shown
+from .public_url import PublicUrl
 from .streams import Messages
 
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
@@ -26,11 +28,17 @@ _FONT_SIZE = 16
 _HEADERS = {
     # Nothing from elsewhere; xterm.js makes style elements.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "font-src 'self'; img-src 'self' data:; connect-src ws://{host}; "
+    "font-src 'self'; img-src 'self' data:; connect-src {sockets}; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+
+
+_UNKNOWN = (
+    "This page was opened at {address}, which serve does not know, so it cannot use the scope.\n"
+    "If a proxy of yours is there, start it with: decodescope serve --public-url {url}\n"
+)
 
 
 def is_loopback(host: str) -> bool:
@@ -39,6 +47,12 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _name(host: str) -> str:
+    """Return the name or address in a ``Host``, without port and brackets."""
+    name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
+    return name.removeprefix("[").removesuffix("]").lower()
 
 
 def _part(name: str) -> str:
@@ -110,26 +124,31 @@ class _Scope(AppService):
 class ScopeServer(Server):
     """Serves the page, its parts and the connections to the scopes."""
 
-    def __init__(self, arguments: Sequence[str], host: str, most: int) -> None:
-        """``arguments``: the command of a scope; ``most``: how many there may be at a time."""
+    def __init__(self, arguments: Sequence[str], host: str, most: int, public: PublicUrl | None = None) -> None:
+        """``arguments``: the command of a scope; ``most``: how many there may be at a time; ``public``: where else the
+        page is."""
         super().__init__("", host=host)
         self._arguments = arguments
         self._places = asyncio.Semaphore(most)
         self._most = most
         self._open: set[web.WebSocketResponse] = set()
         self._known = {*_LOOPBACK_NAMES, host.lower(), socket.gethostname().lower()}
+        self._public = public
         self._page = jinja2.Environment(autoescape=True).from_string(_part("serve.html"))
 
     async def _make_app(self) -> web.Application:
         app = web.Application(middlewares=[self._only_own_pages])
-        app.add_routes(
-            [
-                web.get("/", self._handle_page),
-                web.get("/page.js", self._handle_script),
-                web.get("/ws", self.handle_websocket),
-                web.static("/static", self.statics_path),
-            ]
-        )
+        # A proxy may take its path away or hand it on.
+        for base in {"", self._public.path if self._public is not None else ""}:
+            app.add_routes(
+                [
+                    *([web.get(base, self._handle_page)] if base else []),
+                    web.get(f"{base}/", self._handle_page),
+                    web.get(f"{base}/page.js", self._handle_script),
+                    web.get(f"{base}/ws", self.handle_websocket),
+                    web.static(f"{base}/static", self.statics_path),
+                ]
+            )
         app.on_shutdown.append(self.on_shutdown)
         return app
 
@@ -140,16 +159,28 @@ class ScopeServer(Server):
 
     @web.middleware
     async def _only_own_pages(self, request: web.Request, handler: Any) -> web.StreamResponse:
-        """Refuse other people's pages in the same browser: they can connect to this machine, and give it names."""
+        """Refuse other people's pages in the same browser: they can connect to this machine, and give it names.
+
+        What a proxy says of the browser (``X-Forwarded-…``) anyone can say, so only ``--public-url`` is believed.
+        """
         origin = request.headers.get("Origin")
-        if not self._is_known(request.host) or (origin is not None and origin != f"http://{request.host}"):
-            raise web.HTTPForbidden(text="This page cannot use the scope.")
+        if not (self._is_own(request.host) or self._is_public(request.host)):
+            raise web.HTTPForbidden(text=_UNKNOWN.format(address=shown(request.host, 100), url="https://NAME/PATH/"))
+        if origin is not None and origin not in self._origins(request):
+            raise web.HTTPForbidden(text=_UNKNOWN.format(address=shown(origin, 100), url="URL"))
         response: web.StreamResponse = await handler(request)
         return response
 
-    def _is_known(self, host: str) -> bool:
-        name = host.rsplit(":", 1)[0] if not host.endswith("]") else host
-        name = name.removeprefix("[").removesuffix("]").lower()
+    def _origins(self, request: web.Request) -> list[str]:
+        """Return the origins of our own pages, as far as this request may come from one of them."""
+        own = [f"http://{request.host}"] if self._is_own(request.host) else []
+        return own if self._public is None else [*own, self._public.origin]
+
+    def _is_public(self, host: str) -> bool:
+        return self._public is not None and _name(host) == self._public.name
+
+    def _is_own(self, host: str) -> bool:
+        name = _name(host)
         try:
             ipaddress.ip_address(name)
         except ValueError:
@@ -158,10 +189,13 @@ class ScopeServer(Server):
 
     async def _handle_page(self, request: web.Request) -> web.Response:
         size = min(max(to_int(request.query.get("fontsize", ""), _FONT_SIZE), 6), 72)
-        headers = {name: value.format(host=request.host) for name, value in _HEADERS.items()}
-        return web.Response(
-            text=self._page.render(host=request.host, font_size=size), content_type="text/html", headers=headers
-        )
+        origins = self._origins(request)
+        sockets = " ".join(f"ws{origin.removeprefix('http')}" for origin in origins)
+        headers = {name: value.format(sockets=sockets) for name, value in _HEADERS.items()}
+        # Without a path of its own the page may be below one that nobody has told of, and says so from there.
+        base = "" if self._public is None else f"{self._public.path}/"
+        page = self._page.render(base=base, origins=" ".join(origins), public=self._public, font_size=size)
+        return web.Response(text=page, content_type="text/html", headers=headers)
 
     async def _handle_script(self, request: web.Request) -> web.Response:
         return web.Response(text=_part("serve.js"), content_type="text/javascript")
@@ -195,21 +229,24 @@ class ScopeServer(Server):
         return websocket
 
 
-def serve(arguments: Sequence[str], host: str, port: int, most: int, messages: Messages) -> None:
+def serve(
+    arguments: Sequence[str], host: str, port: int, most: int, messages: Messages, public: PublicUrl | None = None
+) -> None:
     """Serve until a signal ends it. Raises OSError when the address cannot be had."""
-    asyncio.run(_serve(arguments, host, port, most, messages))
+    asyncio.run(_serve(ScopeServer(arguments, host, most, public), host, port, messages, public))
 
 
-async def _serve(arguments: Sequence[str], host: str, port: int, most: int, messages: Messages) -> None:
+async def _serve(server: ScopeServer, host: str, port: int, messages: Messages, public: PublicUrl | None) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    runner = web.AppRunner(await ScopeServer(arguments, host, most)._make_app(), access_log=None, shutdown_timeout=3.0)
+    runner = web.AppRunner(await server._make_app(), access_log=None, shutdown_timeout=3.0)
     await runner.setup()
     try:
         await web.TCPSite(runner, host, port).start()
-        shown = f"[{host}]" if ":" in host else host
-        messages.say(f"The scope is at http://{shown}:{runner.addresses[0][1]}/ until Ctrl+C.")
+        named = f"[{host}]" if ":" in host else host
+        behind = "" if public is None else f" and, through its proxy, at {public}"
+        messages.say(f"The scope is at http://{named}:{runner.addresses[0][1]}/{behind} until Ctrl+C.")
         await ended.wait()
     finally:
         await runner.cleanup()

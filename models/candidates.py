@@ -10,6 +10,11 @@ from .errors import ModelError
 Source = Literal["demo", "folder", "huggingface", "ollama", "lmstudio", "llama.cpp", "quantized"]
 
 
+def is_name(reference: str) -> bool:
+    """Whether ``reference`` names a model rather than a path."""
+    return reference == "demo" or reference.startswith(("hf:", "ollama:"))
+
+
 class Candidate(msgspec.Struct, frozen=True):
     """A model that some place offers; its file has not been read yet."""
 

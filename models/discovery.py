@@ -1,17 +1,18 @@
 """Lists the models of this machine without loading any."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
 
-from . import huggingface, ollama
+from . import huggingface, lmstudio, ollama
 from .candidates import Candidate, Source
 from .demo import find_demo
 from .errors import ModelError
 from .facts import ModelFile, read_model
-from .places import llama_cpp_cache, lmstudio_folders, named_folders
+from .places import Place, huggingface_hub, llama_cpp_cache, named_folders, ollama_stores, quantizations
 from .walk import find_gguf, not_looked_into
 
 
@@ -78,40 +79,107 @@ def candidates(folders: Sequence[Path] = ()) -> Iterator[Candidate]:
         yield candidate
 
 
-def _offers(folders: Sequence[Path]) -> Iterator[Candidate]:
-    from .quantized import quantized_folder  # only for who searches: it loads hashes
+class Survey(msgspec.Struct, frozen=True):
+    """A place that was looked into, and what is there."""
 
+    source: Source
+    place: Place
+    models: int
+    """How many files, each split model counted once, whether they can be used or not."""
+    problems: tuple[str, ...]
+    """Why there is nothing, or not all."""
+
+
+def survey(folders: Sequence[Path] = ()) -> list[Survey]:
+    """Return all places that ``discover`` looks into but the demo model's, with what is there, reading no header."""
+    surveyed = []
+    for search in _searches(folders):
+        problem = search.place.problem()
+        found = list(_found(search)) if problem is None else []
+        problems = [one.file for one in found if isinstance(one.file, ModelError)] if problem is None else [problem]
+        surveyed.append(
+            Survey(
+                search.source,
+                search.place,
+                sum(isinstance(one.file, Path) for one in found),
+                tuple(map(str, problems)),
+            )
+        )
+    return surveyed
+
+
+class _Search(msgspec.Struct, frozen=True):
+    source: Source
+    place: Place
+    offered: Callable[[Path], Iterator[Candidate]]
+
+
+def _searches(folders: Sequence[Path]) -> Iterator[_Search]:
+    """Yield the places to be looked into, in the order of ``discover``."""
+    below = partial(_below, "folder")
+    given = [Place(folder, "given", expected=True) for folder in folders]
+    yield from (_Search("folder", place, below) for place in (*given, *named_folders()))
+    if (hub := huggingface_hub()) is not None:
+        yield _Search("huggingface", hub, huggingface.offered)
+    yield from (_Search("ollama", store, ollama.offered) for store in ollama_stores())
+    yield from (_Search("lmstudio", place, partial(_below, "lmstudio")) for place in lmstudio.folders())
+    if (cache := llama_cpp_cache()) is not None:
+        yield _Search("llama.cpp", cache, _in_llama_cpp_cache)
+    if (made := quantizations()) is not None:
+        yield _Search("quantized", made, partial(_below, "quantized"))
+
+
+def _offers(folders: Sequence[Path]) -> Iterator[Candidate]:
+    sources: list[tuple[str, Path]] = []
     demo = find_demo()
     if demo is not None:
+        sources.append(("demo", demo))
         yield Candidate("demo", "demo", demo)
-    yield from _guarded("folder", lambda: _below("folder", folders, must_exist=True))
-    yield from _guarded("folder", lambda: _below("folder", named_folders(), must_exist=True))
-    yield from _guarded("huggingface", huggingface.offered)
-    yield from _guarded("ollama", ollama.offered)
-    yield from _guarded("lmstudio", lambda: _below("lmstudio", lmstudio_folders()))
-    yield from _guarded("llama.cpp", lambda: _below("llama.cpp", [llama_cpp_cache()]))
-    yield from _guarded("quantized", lambda: _below("quantized", [quantized_folder()]))
+    for search in _searches(folders):
+        problem = search.place.problem()
+        if problem is None:
+            for candidate in _named_after(sources, _found(search)) if search.source == "quantized" else _found(search):
+                if isinstance(candidate.file, Path):
+                    sources.append((candidate.reference, candidate.file))
+                yield candidate
+        elif not search.place.is_merely_missing():
+            yield Candidate(search.source, path_reference(search.place.folder), problem)
 
 
-def _guarded(source: Source, offers: Callable[[], Iterator[Candidate]]) -> Iterator[Candidate]:
+def _found(search: _Search) -> Iterator[Candidate]:
     """Pass candidates on; a place that cannot be searched is listed and does not keep the others from being."""
+    source = search.source
     try:
-        yield from offers()
+        yield from search.offered(search.place.folder)
     except ModelError as error:
         yield Candidate(source, source, error)
     except OSError as error:
         yield Candidate(source, str(error.filename or source), not_looked_into(Path(error.filename or source), error))
 
 
-def _below(source: Source, roots: Sequence[Path | None], *, must_exist: bool = False) -> Iterator[Candidate]:
-    for root in roots:
-        if root is None or not (must_exist or root.exists()):
-            continue
-        walk = find_gguf(root)
-        for path in walk.models:
-            yield Candidate(source, path_reference(path), path)
-        for problem in walk.problems:
-            yield Candidate(source, path_reference(root), problem)
+def _named_after(sources: Iterable[tuple[str, Path]], made: Iterable[Candidate]) -> Iterator[Candidate]:
+    """Pass on what was quantized here, called after what it was made of."""
+    from .quantized import references  # only for who searches: it loads hashes
+
+    made = list(made)
+    names = references([one.file for one in made if isinstance(one.file, Path)], sources)
+    for one in made:
+        known = names.get(one.file) if isinstance(one.file, Path) else None
+        yield one if known is None else msgspec.structs.replace(one, reference=known)
+
+
+def _in_llama_cpp_cache(folder: Path) -> Iterator[Candidate]:
+    """Yield what older versions have put there flat, and newer ones as the Hugging Face cache has it."""
+    yield from huggingface.offered(folder, "llama.cpp")
+    yield from _below("llama.cpp", folder)
+
+
+def _below(source: Source, root: Path) -> Iterator[Candidate]:
+    walk = find_gguf(root)
+    for path in walk.models:
+        yield Candidate(source, path_reference(path), path)
+    for problem in walk.problems:
+        yield Candidate(source, path_reference(root), problem)
 
 
 def path_reference(path: Path) -> str:

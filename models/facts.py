@@ -18,7 +18,7 @@ _QUANTIZATION_SUFFIX = re.compile(
 )
 REQUANTIZED_KEY = "decodescope.requantized_from"
 """In the header of a quantization that was made here."""
-MADE_SUFFIX = re.compile(r"-[A-Z0-9_]+\.from-\w+\.[0-9a-f]{10}$", re.ASCII)
+MADE_SUFFIX = re.compile(r"-(?P<recipe>[A-Z0-9_]+)\.from-\w+\.(?P<state>[0-9a-f]{10})$", re.ASCII)
 """How the names of quantizations that were made here end."""
 _NAMELESS = re.compile(r"(ggml-)?model|sha256[-:][0-9a-f]{64}", re.IGNORECASE | re.ASCII)
 

@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from .candidates import Candidate
+from .candidates import Candidate, Source
 from .errors import ModelError, listed, shown
 from .facts import ModelFile, read_model
-from .places import huggingface_hub
+from .places import huggingface_hub, llama_cpp_cache
 from .shards import model_key
 from .walk import find_gguf, subfolders
 
@@ -19,18 +19,15 @@ _REFERENCE = re.compile(rf"hf:(?P<repo>{_NAME}/{_NAME})(?::(?P<tag>[A-Za-z0-9._-
 _REF_LIMIT = 1024
 
 
-def offered() -> Iterator[Candidate]:
-    """Yield all GGUF models in the cache."""
-    hub = huggingface_hub()
-    if hub is None:
-        return
+def offered(hub: Path, source: Source = "huggingface") -> Iterator[Candidate]:
+    """Yield all GGUF models in a cache."""
     try:
         for folder in subfolders(hub):
             kind, *names = folder.name.split("--")
             if kind == "models" and names:
-                yield from _offered_by(folder, "/".join(names) if len(names) == 2 else None)
+                yield from _offered_by(folder, "/".join(names) if len(names) == 2 else None, source)
     except ModelError as error:
-        yield Candidate("huggingface", str(hub), error)
+        yield Candidate(source, str(hub), error)
 
 
 def resolve(reference: str) -> ModelFile:
@@ -45,13 +42,16 @@ def resolve(reference: str) -> ModelFile:
             remedy="Write hf:organisation/repository, then perhaps /file.gguf or :quantization.",
         )
     repo = match["repo"]
-    hub = huggingface_hub()
-    folder = None if hub is None else hub / f"models--{repo.replace('/', '--')}"
-    found = [] if folder is None else list(_offered_by(folder, repo))
+    # llama.cpp's programs download into the same layout, and may have been given a folder of their own.
+    hubs = [place.folder for place in (huggingface_hub(), llama_cpp_cache()) if place is not None]
+    folders = [hub / f"models--{repo.replace('/', '--')}" for hub in hubs]
+    found = next(filter(None, (list(_offered_by(folder, repo)) for folder in folders)), [])
     if not found:
         raise ModelError(
             f"{repo} is not in the Hugging Face cache.",
-            f"Looked for GGUF files in {shown(folder)}." if folder is not None else "There is no home folder.",
+            f"Looked for GGUF files in {listed([shown(folder) for folder in folders])}."
+            if folders
+            else "There is no home folder.",
             f"Fetch it with `hf download {repo} FILE.gguf`, or choose a model that `decodescope models` lists.",
         )
     fitting = [candidate for candidate in found if _fits(candidate, repo, match["file"], match["tag"])]
@@ -102,14 +102,14 @@ def _fits(candidate: Candidate, repo: str, file: str | None, tag: str | None) ->
     return tag is None or re.search(rf"(?:^|[._/-]){re.escape(tag)}(?:[./-]|$)", name, re.IGNORECASE) is not None
 
 
-def _offered_by(folder: Path, repo: str | None) -> Iterator[Candidate]:
+def _offered_by(folder: Path, repo: str | None, source: Source = "huggingface") -> Iterator[Candidate]:
     for snapshot in _snapshots(folder):
         walk = find_gguf(snapshot)
         for problem in walk.problems:
-            yield Candidate("huggingface", str(snapshot), problem)
+            yield Candidate(source, str(snapshot), problem)
         for path in walk.models:
             file = path.relative_to(snapshot).as_posix()
-            yield Candidate("huggingface", str(path) if repo is None else f"hf:{repo}/{file}", path)
+            yield Candidate(source, str(path) if repo is None else f"hf:{repo}/{file}", path)
         if walk.models:
             return
 

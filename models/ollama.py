@@ -36,14 +36,13 @@ class _Manifest(msgspec.Struct):
     layers: list[_Layer] = []
 
 
-def offered() -> Iterator[Candidate]:
-    """Yield all models in the stores."""
-    for store in ollama_stores():
-        try:
-            for path in _manifests(store):
-                yield _candidate(store, path)
-        except ModelError as error:
-            yield Candidate("ollama", str(store), error)
+def offered(store: Path) -> Iterator[Candidate]:
+    """Yield all models in a store."""
+    try:
+        for path in _manifests(store):
+            yield _candidate(store, path)
+    except ModelError as error:
+        yield Candidate("ollama", str(store), error)
 
 
 def resolve(reference: str) -> ModelFile:
@@ -58,7 +57,7 @@ def resolve(reference: str) -> ModelFile:
             remedy="Write ollama:name or ollama:name:tag, as `ollama list` shows it.",
         )
     parts = (match["host"] or _HOST, match["namespace"] or _NAMESPACE, match["model"], match["tag"] or "latest")
-    stores = ollama_stores()
+    stores = [place.folder for place in ollama_stores()]
     for store in stores:
         manifest = store.joinpath("manifests", *parts)
         if manifest.is_file():
@@ -68,7 +67,8 @@ def resolve(reference: str) -> ModelFile:
             return read_model(candidate.file, candidate.name)
     tags = [
         candidate.reference
-        for candidate in offered()
+        for store in stores
+        for candidate in offered(store)
         if candidate.reference.startswith(f"{_reference((*parts[:3], ''))}")
     ]
     raise ModelError(

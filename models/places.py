@@ -1,93 +1,95 @@
-"""Where this machine keeps models: environment variables first, then each program's own default."""
+"""Where this machine keeps models: what environment variables and settings name, then each program's own default."""
 
 import os
 from pathlib import Path
 
+import msgspec
+
 from .errors import ModelError, shown
+from .user_folders import base_folder, expanded, home, own_folder, variable_of
+from .walk import lost_link, not_looked_into
 
 _OLLAMA_SERVICE_HOMES = (Path("/usr/share/ollama/.ollama"), Path("/var/lib/ollama/.ollama"), Path("/var/lib/ollama"))
-_POINTER_LIMIT = 4096
+_DEFAULT = "default"
 
 
-def home() -> Path | None:
-    """Return the home folder, ``None`` for a user without one."""
-    try:
-        return Path.home()
-    except RuntimeError:
-        return None
+class Place(msgspec.Struct, frozen=True):
+    """A folder in which models are looked for."""
+
+    folder: Path
+    named_by: str = _DEFAULT
+    """The variable, or the setting and its file, that names the folder; else ``default``."""
+    expected: bool = False
+    """Whether it ought to be there: somebody has named it, and no program makes it when it is first needed."""
+    note: str = ""
+    """A sentence about a setting that could not be used, or empty."""
+
+    def problem(self) -> ModelError | None:
+        """Return why nothing can be looked for in the folder; ``None`` when it is there."""
+        if os.path.isdir(self.folder):
+            return None
+        if (link := _dangling(self.folder)) is not None:
+            return lost_link(self.folder, link)
+        try:
+            os.stat(self.folder)
+        except (OSError, ValueError) as error:
+            return not_looked_into(self.folder, error)
+        return ModelError(f"{shown(self.folder)} could not be looked into.", "It is not a folder.")
+
+    def is_merely_missing(self) -> bool:
+        """Whether nothing is wrong with the folder but that no program has made it yet."""
+        try:
+            os.stat(self.folder)
+        except FileNotFoundError:
+            return not self.expected and _dangling(self.folder) is None
+        except (OSError, ValueError):
+            pass
+        return False
 
 
-def expanded(path: str) -> Path:
-    """Return ``path`` with a leading ``~`` replaced; raises ``ModelError`` when there is no such home."""
-    try:
-        return Path(path).expanduser()
-    except RuntimeError as error:
-        raise ModelError(f"{shown(path)} cannot be found.", f"{error}", "Give the whole path.") from error
+def _dangling(folder: Path) -> Path | None:
+    """Return the link, at ``folder`` or above it, that leads nowhere; ``None`` when there is none."""
+    return next(
+        (path for path in (folder, *folder.parents) if os.path.islink(path) and not os.path.exists(path)),
+        None,
+    )
 
 
-def named_folders() -> list[Path]:
+def named_folders() -> list[Place]:
     """Return the folders listed in ``DECODESCOPE_MODELS``."""
-    return [expanded(entry) for entry in os.environ.get("DECODESCOPE_MODELS", "").split(os.pathsep) if entry]
+    variable = "DECODESCOPE_MODELS"
+    entries = os.environ.get(variable, "").split(os.pathsep)
+    return [Place(expanded(entry), variable, expected=True) for entry in entries if entry]
 
 
-def huggingface_hub() -> Path | None:
-    """Return the Hugging Face cache, as huggingface_hub and llama.cpp look for it."""
-    for variable in ("HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"):
+def huggingface_hub() -> Place | None:
+    """Return the Hugging Face cache, as huggingface_hub looks for it; ``None`` for a user without a home."""
+    for variable, below in (("HF_HUB_CACHE", ""), ("HUGGINGFACE_HUB_CACHE", ""), ("HF_HOME", "hub")):
         if value := os.environ.get(variable):
-            return expanded(value)
-    if value := os.environ.get("HF_HOME"):
-        return expanded(value) / "hub"
-    cache = _cache_home()
-    return None if cache is None else cache / "huggingface" / "hub"
+            return Place(expanded(os.path.expandvars(value)) / below, variable)
+    cache = base_folder("cache", xdg=True)
+    return None if cache is None else Place(cache / "huggingface" / "hub", variable_of("cache") or _DEFAULT)
 
 
-def ollama_stores() -> list[Path]:
+def ollama_stores() -> list[Place]:
     """Return the folders where Ollama may keep its models: the one it was told, else the user's and the service's."""
-    if value := os.environ.get("OLLAMA_MODELS"):
-        return [expanded(value)]
+    variable = "OLLAMA_MODELS"
+    if value := os.environ.get(variable, "").strip().strip("\"'"):  # as Ollama itself reads it
+        return [Place(expanded(value), variable, expected=True)]
     user = home()
     homes = ([] if user is None else [user / ".ollama"]) + list(_OLLAMA_SERVICE_HOMES)
-    return [folder / "models" for folder in homes]
+    return [Place(folder / "models") for folder in homes]
 
 
-def lmstudio_folders() -> list[Path]:
-    """Return the folders in which LM Studio may keep its models."""
-    user = home()
-    if user is None:
-        return []
-    homes = [user / ".lmstudio", user / ".cache" / "lm-studio"]
-    pointer = user / ".lmstudio-home-pointer"
-    if pointer.is_file() and pointer.stat().st_size <= _POINTER_LIMIT:
-        pointed = Path(pointer.read_text("utf-8", "replace").strip())
-        if pointed.is_absolute() and pointed not in homes:
-            homes.insert(0, pointed)
-    return [folder / "models" for folder in homes]
-
-
-def llama_cpp_cache() -> Path | None:
-    """Return the folder into which llama.cpp's own programs download."""
+def llama_cpp_cache() -> Place | None:
+    """Return the folder into which llama.cpp's own programs download; ``None`` for a user without a home."""
     if value := os.environ.get("LLAMA_CACHE"):
-        return expanded(value)
-    return _cache_of("llama.cpp")
+        return Place(expanded(value), "LLAMA_CACHE")
+    cache = base_folder("cache")
+    return None if cache is None else Place(cache / "llama.cpp", variable_of("cache") or _DEFAULT)
 
 
-def own_cache() -> Path | None:
-    """Return the folder for what this program can make anew."""
-    return _cache_of("decodescope")
-
-
-def _cache_of(program: str) -> Path | None:
-    if os.name == "posix" and "darwin" not in os.uname().sysname.lower():
-        # What platformdirs says, which takes 9 ms to import.
-        cache = _cache_home()
-        return None if cache is None else cache / program
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir(program, appauthor=False, opinion=False))
-
-
-def _cache_home() -> Path | None:
-    if value := os.environ.get("XDG_CACHE_HOME"):
-        return expanded(value)
-    user = home()
-    return None if user is None else user / ".cache"
+def quantizations() -> Place | None:
+    """Return the folder of what was quantized here; ``None`` for a user without a home."""
+    cache = own_folder("cache")
+    return None if cache is None else Place(cache / "quantized", variable_of("cache") or _DEFAULT)

@@ -3,6 +3,8 @@
 A file is named after its source, its type and the state of the source's files, so a source that has changed gets
 another one. It is written under a name of its own in the same folder, locked for as long as its process lives, and
 takes its final name when it is whole and on the disk. What is not locked any more was left by a process that died.
+
+To a person such a file is ``MODEL:TYPE``, where MODEL is what the source is called: ``demo:Q2_K``, ``my.gguf:Q4_K_M``.
 """
 
 import contextlib
@@ -11,14 +13,18 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from .candidates import is_name
 from .errors import ModelError
 from .facts import MADE_SUFFIX, ModelFile, read_model
-from .places import own_cache
+from .places import quantizations
+from .recipes import known_recipe
+from .shards import files_of
 
 _PARTIAL = re.compile(r"\.making-[0-9a-f]{16}\.part", re.ASCII)
 _NAME_BYTES = 120
@@ -30,11 +36,32 @@ class Kept(msgspec.Struct, frozen=True):
     path: Path
     bytes: int
 
+    @property
+    def made(self) -> "MadeName | None":
+        """What its name tells; ``None`` for what is not whole."""
+        return made_name(self.path)
+
+
+class MadeName(msgspec.Struct, frozen=True):
+    """What the name of a quantization tells."""
+
+    stem: str
+    """What the source was called, as far as a file name can hold it."""
+    recipe: str
+    state: str
+    """Of the source; see ``source_state``."""
+
+
+def made_name(path: Path) -> MadeName | None:
+    """Return what the name of a file in the folder tells; ``None`` for one that was not made here."""
+    match = MADE_SUFFIX.search(path.name.removesuffix(".gguf")) if path.name.endswith(".gguf") else None
+    return None if match is None else MadeName(path.name[: match.start()], match["recipe"], match["state"])
+
 
 def quantized_folder() -> Path | None:
     """Return the folder, which need not be there; ``None`` for a user without a home."""
-    cache = own_cache()
-    return None if cache is None else cache / "quantized"
+    place = quantizations()
+    return None if place is None else place.folder
 
 
 def quantized_path(folder: Path, source: ModelFile, recipe: str) -> Path:
@@ -54,8 +81,13 @@ def source_state(source: ModelFile) -> str:
 
     Raises OSError.
     """
+    return state_of(source.shards)
+
+
+def state_of(shards: Iterable[Path]) -> str:
+    """Return the same for the files of a model, in order. Raises OSError."""
     state = hashlib.sha256()
-    for shard in source.shards:
+    for shard in shards:
         status = shard.stat()
         state.update(os.fsencode(os.path.realpath(shard)) + f"\0{status.st_size} {status.st_mtime_ns}\0".encode())
     return state.hexdigest()[:10]
@@ -70,6 +102,52 @@ def made_before(path: Path, recipe: str) -> ModelFile | None:
     except ModelError:  # damaged by what is beyond our reach, such as the disk: it is made anew
         return None
     return model if model.quantization == recipe else None
+
+
+def split_reference(reference: str) -> tuple[str, str] | None:
+    """Return MODEL and the type of ``MODEL:TYPE``, in the spelling of ``recipes``; ``None`` for another form."""
+    source, _, type = reference.rpartition(":")
+    recipe = known_recipe(type)
+    return (source, recipe) if source and recipe is not None else None
+
+
+def made_of(source: ModelFile, recipe: str) -> ModelFile | None:
+    """Return what ``recipe`` made of ``source``, as it is now; ``None`` where nothing was. Raises OSError."""
+    state = source_state(source)
+    return _first(lambda name: (name.recipe, name.state) == (recipe, state))
+
+
+def made_under(stem: str, recipe: str) -> ModelFile | None:
+    """Return the only model that ``recipe`` made of a source of this name; ``None`` where there is not one alone.
+
+    For sources that are where nobody looks for them. Raises OSError.
+    """
+    return _first(lambda name: (name.stem, name.recipe) == (stem, recipe), only=True)
+
+
+def _first(fits: Callable[[MadeName], bool], *, only: bool = False) -> ModelFile | None:
+    folder = quantized_folder()
+    paths = [one.path for one in (kept(folder) if folder else []) if one.made is not None and fits(one.made)]
+    return None if not paths or (only and len(paths) > 1) else read_model(paths[0])
+
+
+def references(paths: Sequence[Path], sources: Iterable[tuple[str, Path]]) -> dict[Path, str]:
+    """Return what a person calls each of ``paths``, files of the folder, where there is a name that leads to it.
+
+    ``sources``: models that were found elsewhere, with their references.
+    """
+    names = {path: name for path in paths if (name := made_name(path)) is not None}
+    known: dict[str, str] = {}
+    for reference, path in sources if names else ():
+        with contextlib.suppress(OSError):  # reading its header says why
+            known.setdefault(state_of(files_of(path)), reference)
+    called = Counter((name.stem, name.recipe) for name in names.values())
+    return {
+        path: f"{known.get(name.state, name.stem)}:{name.recipe}"
+        for path, name in names.items()
+        if name.state in known
+        or (called[name.stem, name.recipe] == 1 and not is_name(name.stem) and not os.path.lexists(name.stem))
+    }
 
 
 class PartialFile:

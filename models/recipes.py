@@ -2,6 +2,7 @@
 
 from .errors import ModelError, listed, shown
 from .ggml_types import FILE_TYPES
+from .suggestions import did_you_mean, nearest
 
 _NEED_IMPORTANCE = frozenset({"IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ2_M", "IQ3_XXS", "IQ3_XS", "Q2_K_S"})
 """llama.cpp refuses these without an importance matrix, for one tensor or another."""
@@ -16,15 +17,21 @@ RECIPES: dict[str, int] = {
 """What can be made, and llama.cpp's numbers of it (``enum llama_ftype``)."""
 
 
+def known_recipe(text: str) -> str | None:
+    """Return the name in ``RECIPES`` for what a person writes, in capitals or not; ``None`` for what cannot be made."""
+    name = text.strip().upper()
+    name = _ALIASES.get(name, name)
+    return name if name in RECIPES else None
+
+
 def recipe_named(text: str) -> str:
     """Return the name in ``RECIPES`` for what a person writes, in capitals or not; ``Q4_K`` is ``Q4_K_M``.
 
     Raises ModelError for what is unknown or cannot be made here.
     """
+    if (known := known_recipe(text)) is not None:
+        return known
     name = text.strip().upper()
-    name = _ALIASES.get(name, name)
-    if name in RECIPES:
-        return name
     if name in _NEED_IMPORTANCE:
         raise ModelError(
             f"{name} cannot be made here.",
@@ -35,13 +42,10 @@ def recipe_named(text: str) -> str:
         raise ModelError(
             f"{name} cannot be made here.", "It is for models that were trained in it.", "Choose Q4_0 or Q2_K."
         )
-    from difflib import get_close_matches  # needed only here, and slow to load
-
-    near = get_close_matches(name, RECIPES, n=3, cutoff=0.5)
     raise ModelError(
         f"There is no quantization '{shown(text, 40)}'.",
         f"There are {listed(list(RECIPES), len(RECIPES))}.",
-        f"Did you mean {' or '.join(near)}?" if near else "",
+        did_you_mean(nearest(name, RECIPES, alike=0.5)),
     )
 
 

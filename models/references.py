@@ -2,21 +2,26 @@
 
 import os
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from . import huggingface, ollama
-from .candidates import Candidate
+from .candidates import Candidate, is_name
 from .demo import DEMO_REMEDY, demo_path, find_demo
 from .discovery import Found, candidates, examine, path_reference
 from .errors import ModelError, listed, shown
 from .facts import ModelFile, read_model
-from .places import expanded
+from .suggestions import did_you_mean, nearest
+from .user_folders import expanded
 from .walk import find_gguf, not_looked_into
 
-_SHOWN = 3
+_SUGGESTED = 3
+_SHOWN = 8
 _COMPARED = 8
+_TAKES_TAG = re.compile(r"hf:[^/:]+/[^/:]+|ollama:[^:]+")
+"""Models after which ``:TYPE`` first of all means another of the same store."""
 _CHOOSE = "`decodescope models` lists what is there; choose one with -m."
 
 
@@ -24,26 +29,61 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> ModelFile:
     """Return the model that ``reference`` names, its header read and found fit.
 
     A reference is ``demo``, ``hf:ORG/REPO[/FILE|:QUANTIZATION]``, ``ollama:NAME[:TAG]``, the path of a GGUF file (of
-    any shard), or the path of a folder that holds one model. ``None`` stands for the only model in ``folders`` and
+    any shard), or the path of a folder that holds one model. With ``:TYPE`` after it, it is what was made of that model
+    here; a file or a tag that is really called so comes first. ``None`` stands for the only model in ``folders`` and
     this machine's stores, else the demo model. Raises ``ModelError`` when there is no such model or it cannot be used.
     """
     try:
         if reference is None:
             return _only_model(folders)
-        if reference == "demo":
-            return read_model(demo_path())
-        if reference.startswith("hf:"):
-            return huggingface.resolve(reference)
-        if reference.startswith("ollama:"):
-            return ollama.resolve(reference)
-        return _at_path(reference, folders)
+        if (found := _named(reference)) is not None:
+            return found
     except OSError as error:
         raise not_looked_into(Path(error.filename or reference or "."), error) from error
+    raise ModelError(f"There is no model '{shown(reference)}'.", *_advice(reference, expanded(reference), folders))
 
 
-def is_name(reference: str) -> bool:
-    """Whether ``reference`` names a model rather than a path."""
-    return reference == "demo" or reference.startswith(("hf:", "ollama:"))
+def _named(reference: str) -> ModelFile | None:
+    """Return the model that ``reference`` names; ``None`` for a path that leads nowhere."""
+    if reference == "demo":
+        return read_model(demo_path())
+    if is_name(reference):
+        try:
+            return huggingface.resolve(reference) if reference.startswith("hf:") else ollama.resolve(reference)
+        except ModelError:
+            if (made := _made_here(reference)) is None:
+                raise
+            return made
+    path = _path(reference)
+    if os.path.isdir(path):
+        return _in_folder(path)
+    return read_model(path) if os.path.lexists(path) else _made_here(reference)
+
+
+def _made_here(reference: str) -> ModelFile | None:
+    """Return the quantization that ``MODEL:TYPE`` names; ``None`` where that is another form, or MODEL is not there.
+
+    Raises ``ModelError`` when MODEL is there and was not quantized so.
+    """
+    from .quantized import made_of, made_under, split_reference  # only for who needs it: it loads hashes
+
+    split = split_reference(reference)
+    if split is None:
+        return None
+    named, recipe = split
+    try:
+        source = _named(named)
+    except ModelError:
+        source = None
+    if source is None:
+        return made_under(named, recipe)
+    made = made_of(source, recipe)
+    if made is None and not _TAKES_TAG.fullmatch(named):
+        raise ModelError(
+            f"{shown(named)} has not been quantized to {recipe} here, or was changed since.",
+            remedy=f"Make it: decodescope models quantize {shown(shlex.quote(named))} --to {recipe}",
+        )
+    return made
 
 
 def only_model(folders: Sequence[Path] = ()) -> ModelFile | None:
@@ -86,7 +126,7 @@ def _only_model(folders: Sequence[Path]) -> ModelFile:
     raise ModelError("There is no model to use.", reason, f"{DEMO_REMEDY} Or give the path of a GGUF file with -m.")
 
 
-def _at_path(reference: str, folders: Sequence[Path]) -> ModelFile:
+def _path(reference: str) -> Path:
     if not reference.strip():
         raise ModelError("The name of the model is empty.", remedy=_CHOOSE)
     if re.match(r"https?://", reference, re.IGNORECASE):
@@ -94,12 +134,7 @@ def _at_path(reference: str, folders: Sequence[Path]) -> ModelFile:
             f"{shown(reference)} is an address, not a model on this machine.",
             remedy="Download the file and give its path.",
         )
-    path = expanded(reference)
-    if os.path.isdir(path):
-        return _in_folder(path)
-    if os.path.lexists(path):
-        return read_model(path)
-    raise ModelError(f"There is no model '{shown(reference)}'.", *_advice(reference, path, folders))
+    return expanded(reference)
 
 
 def _in_folder(folder: Path) -> ModelFile:
@@ -120,26 +155,32 @@ def _in_folder(folder: Path) -> ModelFile:
     if not usable:
         raise ModelError(
             f"None of the {len(refused)} GGUF files in {shown(os.path.abspath(folder))} can be used.",
-            " ".join(error.what for error in refused[:_SHOWN]) + (" …" if len(refused) > _SHOWN else ""),
-            f"`decodescope models {shown(folder)}` lists them with all reasons.",
+            " ".join(error.what for error in refused[:_SHOWN])
+            + (f" And {len(refused) - _SHOWN:,} more." if len(refused) > _SHOWN else ""),
+            f"{_lister(folder)} lists them with all reasons.",
         )
     if len(usable) > 1:
         references = [shown(path_reference(model.path)) for model in usable]
         raise ModelError(
             f"There are {len(usable)} models in {shown(os.path.abspath(folder))}.",
-            f"They are {listed(references)}.",
-            f"Choose one, as in -m {references[0]}",
+            f"They are {listed(references, _SHOWN)}.",
+            f"Choose one, as in -m {shown(shlex.quote(path_reference(usable[0].path)))}"
+            + (f"; {_lister(folder)} lists them all." if len(usable) > _SHOWN else ""),
         )
     return usable[0]
+
+
+def _lister(folder: Path) -> str:
+    return f"`decodescope models {shown(shlex.quote(str(folder)))}`"
 
 
 def _advice(reference: str, path: Path, folders: Sequence[Path]) -> tuple[str, str]:
     """Return reason and remedy for a reference that leads nowhere; only what can be used is suggested."""
     reason = "" if path.parent.is_dir() else f"The folder {shown(os.path.abspath(path.parent))} does not exist."
     for alike in _alike(reference, path, folders):
-        near = list(islice(_usable(alike), _SHOWN))
+        near = list(islice(_usable(alike), _SUGGESTED))
         if near:
-            return reason, f"Did you mean {' or '.join(map(shown, near))}?"
+            return reason, did_you_mean([shown(name) for name in near])
     return reason, _CHOOSE
 
 
@@ -153,8 +194,6 @@ def _usable(offers: Iterable[tuple[str, Candidate]]) -> Iterator[str]:
 
 def _alike(reference: str, path: Path, folders: Sequence[Path]) -> Iterator[Iterable[tuple[str, Candidate]]]:
     """Yield groups of references, with the models they lead to, that may have been meant; the likeliest first."""
-    from difflib import get_close_matches  # needed only here, and slow to load
-
     known = {candidate.reference: candidate for candidate in candidates(folders)}
     yield [
         (prefixed, candidate)
@@ -162,15 +201,15 @@ def _alike(reference: str, path: Path, folders: Sequence[Path]) -> Iterator[Iter
         for other, candidate in known.items()
         if other == prefixed or other.startswith(f"{prefixed}/")
     ]
-    near = [(name, known[name]) for name in get_close_matches(reference, sorted(known), n=_COMPARED, cutoff=0.7)]
+    near = [(name, known[name]) for name in nearest(reference, sorted(known), most=_COMPARED, alike=0.7)]
     if path.parent.is_dir():
         beside = [entry.name for entry in os.scandir(path.parent) if entry.name.lower().endswith(".gguf")]
         prefix = reference[: len(reference) - len(path.name)] if reference.endswith(path.name) else ""
         near += [
             (prefix + name, Candidate("folder", prefix + name, path.parent / name))
-            for name in get_close_matches(path.name, beside, n=_COMPARED, cutoff=0.6)
+            for name in nearest(path.name, sorted(beside), most=_COMPARED)
         ]
     yield near
-    by_name = {Path(other).name.lower(): other for other in known}
-    names = get_close_matches(path.name.lower(), sorted(by_name), n=_COMPARED, cutoff=0.6)
+    by_name = {Path(other).name: other for other in known}
+    names = nearest(path.name, sorted(by_name), most=_COMPARED)
     yield [(by_name[name], known[by_name[name]]) for name in names]

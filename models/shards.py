@@ -60,6 +60,13 @@ def _shard_paths(path: Path, count: int) -> list[Path]:
     ]
 
 
+def files_of(path: Path) -> list[Path]:
+    """Return all files of the model at ``path``, going by its name; whether they are there is not checked."""
+    match = _SHARD_NAME.fullmatch(path.name)
+    count = 1 if match is None else int(match["count"])
+    return _shard_paths(path, count) if 1 < count <= _MAX_SHARDS else [path]
+
+
 def without_shard_number(name: str) -> str:
     """Return a file name without its suffix ``.gguf`` and its shard number."""
     match = _SHARD_NAME.fullmatch(name)

@@ -1,6 +1,7 @@
 """Finds GGUF files below a folder."""
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from .shards import one_per_model
 
 _MAX_DEPTH = 8
 _MAX_FOLDERS = 20_000
+_FILE_SUFFIX = re.compile(r"\.[a-z][a-z0-9_]*$", re.IGNORECASE | re.ASCII)
+"""As opposed to what follows a point in a model's name, as in ``Qwen2.5-7B``."""
 
 
 class Walk(msgspec.Struct, frozen=True):
@@ -55,6 +58,8 @@ def find_gguf(root: Path) -> Walk:
                             pending.append((folder / entry.name, depth + 1))
                     elif entry.name.lower().endswith(".gguf"):
                         found.append(folder / entry.name)
+                    elif _is_lost_folder(entry):
+                        problems.append(lost_link(folder / entry.name, folder / entry.name))
         except (OSError, ValueError) as error:
             problems.append(not_looked_into(folder, error))
     return Walk(tuple(one_per_model(found)), tuple(problems))
@@ -87,6 +92,20 @@ def not_looked_into(folder: Path, error: Exception) -> ModelError:
     """Return the error for a folder that could not be listed."""
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return ModelError(f"{shown(folder)} could not be looked into.", f"{reason[:1].upper()}{reason[1:]}.")
+
+
+def lost_link(folder: Path, link: Path) -> ModelError:
+    """Return the error for a folder that could not be listed: ``link``, itself or one above it, leads nowhere."""
+    itself = "It" if link == folder else shown(link)
+    reason = f"{itself} is a link to {shown(os.readlink(link))}, which is not there."
+    return ModelError(f"{shown(folder)} could not be looked into.", reason)
+
+
+def _is_lost_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether a link that leads nowhere was one to a folder, as far as its name tells."""
+    if not entry.is_symlink() or entry.name.startswith(".") or _FILE_SUFFIX.search(entry.name):
+        return False
+    return not os.path.exists(entry.path)
 
 
 def _is_folder(entry: "os.DirEntry[str]") -> bool:

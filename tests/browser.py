@@ -44,7 +44,9 @@ def _code(key: str) -> int:
 class Browser:
     """One page; what it says and asks the network for is kept."""
 
-    def __init__(self, path: str, profile: Path, *, width: int = 1200, height: int = 1600) -> None:
+    def __init__(
+        self, path: str, profile: Path, *, width: int = 1200, height: int = 1600, flags: tuple[str, ...] = ()
+    ) -> None:
         commands, self._commands = os.pipe()
         self._replies, replies = os.pipe()
 
@@ -55,7 +57,7 @@ class Browser:
                 os.dup2(one, number)
 
         self._process = subprocess.Popen(
-            [path, *_FLAGS, f"--user-data-dir={profile}", f"--window-size={width},{height}", "about:blank"],
+            [path, *_FLAGS, *flags, f"--user-data-dir={profile}", f"--window-size={width},{height}", "about:blank"],
             preexec_fn=hand_over,
             close_fds=False,
             start_new_session=True,

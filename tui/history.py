@@ -4,18 +4,19 @@ import json
 import os
 from pathlib import Path
 
-from platformdirs import user_state_path
+from ..models.user_folders import own_folder
 
+NO_HISTORY = "DECODESCOPE_NO_HISTORY"
+"""The variable that, when it is not empty, keeps prompts from being kept."""
 _LIMIT = 500
 _MAX_PROMPT = 16_384
 """Characters; longer prompts are kept for this session only."""
 
 
 def default_path() -> Path | None:
-    """Return where the history is kept; None when ``DECODESCOPE_NO_HISTORY`` is set."""
-    if os.environ.get("DECODESCOPE_NO_HISTORY"):
-        return None
-    return user_state_path("decodescope", appauthor=False) / "history.jsonl"
+    """Return where the history is kept; None when ``DECODESCOPE_NO_HISTORY`` is set, and for a user without a home."""
+    folder = None if os.environ.get(NO_HISTORY) else own_folder("state")
+    return None if folder is None else folder / "history.jsonl"
 
 
 class History:

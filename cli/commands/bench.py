@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..number_types import FiniteRange
+from ..flag_types import FiniteRange, Word
 from ..options import valid_text
 from ..streams import Messages
 
@@ -101,7 +101,7 @@ def _no_recording(_ctx: click.Context, _parameter: click.Parameter, given: str |
     "-o",
     "--output",
     "form",
-    type=click.Choice(["md", "csv", "json", "jsonl"]),
+    type=Word(["md", "csv", "json", "jsonl"]),
     default="md",
     help="What is printed; with llama-bench's names.",
 )

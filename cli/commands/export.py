@@ -4,6 +4,7 @@ import gc
 
 import click
 
+from ..flag_types import Word
 from ..streams import Messages
 
 _FORMS = ("csv", "json", "perfetto", "html", "svg", "cast", "md")
@@ -32,7 +33,7 @@ class _Size(click.ParamType[tuple[int, int]]):
 @click.option(
     "--to",
     "form",
-    type=click.Choice(_FORMS),
+    type=Word(_FORMS),
     required=True,
     help="csv: a row per token. json: the summary, as run --json. perfetto: a timeline for ui.perfetto.dev and "
     "chrome://tracing. html: a page with text, plots and table. svg: the screen. cast: the screen, for asciinema. "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...backends.text import visible
+from ...models.suggestions import did_you_mean, nearest
 from ..exit_codes import ExitCode
 
 if TYPE_CHECKING:
@@ -98,7 +99,9 @@ def list_command(places: tuple[Path, ...], as_json: bool) -> None:
         if not lines:
             from ...models.demo import DEMO_REMEDY
 
-            Messages().say(f"No models were found. For the demo model: {DEMO_REMEDY}")
+            Messages().say(
+                f"No models were found; decodescope doctor says where was looked. For the demo model: {DEMO_REMEDY}"
+            )
     refused = [one.error for one in found if one.error is not None]
     if files and refused:
         from ..failure import failure_text
@@ -109,11 +112,13 @@ def list_command(places: tuple[Path, ...], as_json: bool) -> None:
 
 
 def _located(place: Path) -> Path:
-    """Return the file behind ``demo``, ``hf:…`` and ``ollama:…``; other places as they are."""
+    """Return the file behind ``demo``, ``hf:…``, ``ollama:…`` and ``MODEL:TYPE``; other places as they are."""
+    from ...models.candidates import is_name
     from ...models.errors import ModelError
-    from ...models.references import is_name, resolve
+    from ...models.quantized import split_reference
+    from ...models.references import resolve
 
-    if place.exists() or not is_name(str(place)):
+    if place.exists() or not (is_name(str(place)) or split_reference(str(place))):
         return place
     try:
         return resolve(str(place)).path
@@ -133,7 +138,9 @@ def _is_folder(place: Path) -> bool:
             os.scandir(place).close()
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
-        raise click.UsageError(f"{place} cannot be looked into: {reason or error}.") from error
+        commands = models_command.list_commands(click.get_current_context())
+        meant = did_you_mean([f"`decodescope models {name}`" for name in nearest(str(place), commands, most=1)])
+        raise click.UsageError(f"{place} cannot be looked into: {reason or error}. {meant}".rstrip()) from error
     return is_folder
 
 

@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 def quantize_command(reference: str, wanted: str, as_json: bool) -> None:
     """Make other quantizations of MODEL, which is what -m takes: a path, demo, hf:… or ollama:….
 
-    They are kept in this user's cache and found again as long as MODEL is unchanged; decodescope models lists them, and
-    decodescope models clean removes them. The best source is a model in F16, BF16 or F32: what is made from a quantized
+    They are kept in this user's cache and found again as long as MODEL is unchanged: -m takes them as MODEL:TYPE, as in
+    demo:Q2_K. decodescope models lists them, and decodescope models clean removes them.
+
+    The best source is a model in F16, BF16 or F32: what is made from a quantized
     one has the losses of both, and says what it was made from wherever it is shown.
 
     Exit status: 0 done, 1 something could not be made, 2 wrong usage, 3 MODEL cannot be used, 130 cancelled.
@@ -71,7 +73,7 @@ def _quantize(
                 messages.say(f"{valid_text(source.name)} is {recipe} already: nothing is made of it.")
                 continue
             outcome = _make(source, recipe, messages, interrupts)
-            made.append(_as_json(recipe, outcome))
+            made.append(_as_json(f"{reference}:{recipe}", recipe, outcome))
             if made[-1]["error"] is not None:
                 status = ExitCode.FAILED
             elif not as_json:
@@ -130,7 +132,7 @@ def _make(
     return outcome
 
 
-def _as_json(recipe: str, outcome: "Quantized | Failed | ModelError") -> dict[str, Any]:
+def _as_json(reference: str, recipe: str, outcome: "Quantized | Failed | ModelError") -> dict[str, Any]:
     from ...backends.events import Quantized
     from ...models.recipes import FULL_PRECISION
 
@@ -138,6 +140,7 @@ def _as_json(recipe: str, outcome: "Quantized | Failed | ModelError") -> dict[st
         error = {"what": outcome.what, "reason": outcome.reason, "remedy": outcome.remedy}
         return {"quantization": recipe, "error": error}
     return {
+        "reference": valid_text(reference),
         "quantization": outcome.quantization,
         "file": outcome.path.decode("utf-8", "replace"),
         "bytes": outcome.bytes,
@@ -155,5 +158,6 @@ def _print_line(made: dict[str, Any]) -> None:
 
     origin = f"{'requantized' if made['requantized'] else 'made'} from {made['source_quantization']}"
     facts = [made["quantization"], size(made["bytes"]), origin, *(["already there"] if made["reused"] else [])]
-    lines = [made["file"], f"  {' · '.join(facts)}", *(f"  {fallback}" for fallback in made["fallbacks"])]
+    told = [" · ".join(facts), *made["fallbacks"], made["file"]]
+    lines = [made["reference"], *(f"  {fact}" for fact in told)]
     print_data("".join(f"{line}\n" for line in lines))

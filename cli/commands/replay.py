@@ -7,8 +7,8 @@ import click
 
 from ..exit_codes import ExitCode
 from ..failure import failure_text
+from ..flag_types import FiniteRange
 from ..inputs import recording_path
-from ..number_types import FiniteRange
 from ..reading import read_recording
 from ..screen import check_theme, obstacle, screen_options
 from ..streams import Messages

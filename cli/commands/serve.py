@@ -8,6 +8,7 @@ import click
 
 from ..exit_codes import ExitCode
 from ..failure import failure_text
+from ..public_url import PublicUrl, public_url
 from ..streams import Messages
 from .scope import scope_command
 
@@ -16,6 +17,11 @@ _NEEDED = "textual-serve>=1.1.3,<2"
 _WHO = (
     "Everyone who reaches {host} could use this machine as you: load your models, read the answers, write recordings. "
     "There is no password, and nothing is encrypted."
+)
+
+_WHO_AT_PROXY = (
+    "Everyone whom the proxy at {url} lets in could use this machine as you: load your models, read the answers, write "
+    "recordings. serve itself asks for no password."
 )
 
 
@@ -32,11 +38,24 @@ _WHO = (
     help="Listen on another address than loopback: everyone who reaches it could use "
     "this machine as you, without a password.",
 )
+@click.option(
+    "--public-url",
+    type=public_url,
+    metavar="URL",
+    help="Where a proxy of yours shows the page, as in https://example.org/scope/: everyone whom it lets in could use "
+    "this machine as you.",
+)
 @click.option("--scopes", type=click.IntRange(1, 64), default=2, metavar="N", help="How many may be open at a time.")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED, metavar="[FLAGS OF THE SCOPE]... [PROMPT]")
 @click.pass_context
 def serve_command(
-    ctx: click.Context, port: int, host: str, allow_remote: bool, scopes: int, flags: tuple[str, ...]
+    ctx: click.Context,
+    port: int,
+    host: str,
+    allow_remote: bool,
+    public_url: PublicUrl | None,
+    scopes: int,
+    flags: tuple[str, ...],
 ) -> None:
     """Show the scope in a browser, until Ctrl+C.
 
@@ -57,8 +76,10 @@ def serve_command(
         if not allow_remote:
             raise click.UsageError(f"{_WHO.format(host=host)} If that is meant, add --allow-remote.")
         messages.say(_WHO.format(host=host))
+    if public_url is not None:
+        messages.say(_WHO_AT_PROXY.format(url=public_url))
     try:
-        serve((sys.executable, "-m", "decodescope", *flags), host, port, scopes, messages)
+        serve((sys.executable, "-m", "decodescope", *flags), host, port, scopes, messages, public_url)
     except OSError as error:
         messages.say(failure_text(f"Nothing can be served at {host}:{port}.", error.strerror or str(error)))
         ctx.exit(ExitCode.FAILED)

@@ -61,6 +61,12 @@ def test_no_threads_is_a_mistake() -> None:
         measure_bandwidth(0)
 
 
+def _file() -> Path:
+    path = cache_file()
+    assert path is not None
+    return path
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -69,8 +75,8 @@ def test_no_threads_is_a_mistake() -> None:
     ],
 )  # fmt: skip
 def test_a_damaged_cache_is_as_good_as_none(content: bytes) -> None:
-    cache_file().parent.mkdir(parents=True)
-    cache_file().write_bytes(content)
+    _file().parent.mkdir(parents=True)
+    _file().write_bytes(content)
     assert cached_bandwidths() == []
     measured = measure_bandwidth(1)
     assert cached_bandwidth(1) == measured
@@ -78,9 +84,9 @@ def test_a_damaged_cache_is_as_good_as_none(content: bytes) -> None:
 
 def test_another_machines_cache_is_as_good_as_none() -> None:
     measure_bandwidth(1)
-    kept = json.loads(cache_file().read_bytes())
+    kept = json.loads(_file().read_bytes())
     kept["machine"] += " and more"
-    cache_file().write_text(json.dumps(kept))
+    _file().write_text(json.dumps(kept))
     assert cached_bandwidths() == []
 
 
@@ -89,24 +95,24 @@ def test_another_machines_cache_is_as_good_as_none() -> None:
 )
 def test_impossible_figures_are_left_out(change: dict[str, float]) -> None:
     measure_bandwidth(1)
-    kept = json.loads(cache_file().read_bytes())
+    kept = json.loads(_file().read_bytes())
     good = kept["measurements"][0] | {"threads": 3}
     kept["measurements"] = [kept["measurements"][0] | change, good]
-    cache_file().write_text(json.dumps(kept))
+    _file().write_text(json.dumps(kept))
     assert cached_bandwidths() == [msgspec.convert(good, Bandwidth)]
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_but_the_cache() -> None:
-    cache_file().parent.parent.mkdir(parents=True)
-    cache_file().parent.write_text("a file where the folder would be")
+    _file().parent.parent.mkdir(parents=True)
+    _file().parent.write_text("a file where the folder would be")
     assert measure_bandwidth(1).bytes_per_second > 0
     assert cached_bandwidths() == []
 
 
 def test_nothing_half_written_stays() -> None:
-    cache_file().mkdir(parents=True)  # cannot be replaced
+    _file().mkdir(parents=True)  # cannot be replaced
     measure_bandwidth(1)
-    assert [path.name for path in cache_file().parent.iterdir()] == [cache_file().name]
+    assert [path.name for path in _file().parent.iterdir()] == [_file().name]
 
 
 def test_too_little_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from decodescope.cli.group import cli
+from decodescope.cli.group import cli, run
 from decodescope.cli.options import GenerationOptions
 
 Asked = list[tuple[str, GenerationOptions]]
@@ -92,6 +92,8 @@ def test_refused(asked: Asked, arguments: list[str], said: str) -> None:
         (["model", "weights"], "models"),
         (["docter", "--json"], "doctor"),
         (["runn", "hello"], "run"),
+        (["rnu", "hi"], "run"),
+        (["bnech"], "bench"),
     ],
 )
 def test_a_misspelt_command_is_no_prompt(asked: Asked, arguments: list[str], command: str) -> None:
@@ -100,6 +102,28 @@ def test_a_misspelt_command_is_no_prompt(asked: Asked, arguments: list[str], com
     assert f"Did you mean `decodescope {command}`?" in result.output
     assert f"decodescope -p {arguments[0]}" in result.output
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["--top_k", "1"], "Did you mean --top-k?\n"),
+        (["run", "hi", "--temperature", "1"], "Did you mean --temp?\n"),
+        (["run", "hi", "--no-rwa"], "Did you mean --no-raw?\n"),
+        (["run", "hi", "--zzz"], "There is no option --zzz.\n"),
+        (["models", "quantise", "demo"], "Did you mean `decodescope models quantize`?\n"),
+        (["hi", "--theme", "drakula"], "Did you mean dracula?\n"),
+        (["bench", "-o", "cvs"], "Did you mean csv?\n"),
+        (["bench", "-ctk", "q8_O"], "Did you mean q8_0?\n"),
+        (["models", "quantize", "demo", "--to", "Q4KM"], "Did you mean Q4_K_M"),
+        (["models", "quantize", "dmeo", "--to", "Q8_0"], "Did you mean demo?\n"),
+    ],
+)
+def test_one_question_for_whatever_is_misspelt(
+    capsys: pytest.CaptureFixture[str], arguments: list[str], meant: str
+) -> None:
+    assert run(arguments) in (2, 3)
+    assert meant in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("word", ["hello", "moose", "fun", "doc", "modles?", "which modles", "modles "])

@@ -119,6 +119,8 @@ def test_llama_cpps_own_choice_of_threads() -> None:
         (["-p", "again"], "given twice"),
         (["-ngl"], "requires an argument"),
         (["--no-such-flag"], "No such option"),
+        (["-fa", "onn"], "Did you mean on?"),
+        (["-ctk", "q8"], "Did you mean q8_0"),
     ],
 )
 def test_refused_in_words(arguments: list[str], said: str) -> None:

@@ -25,27 +25,31 @@ def test_from_making_to_cleaning(decodescope: RunCommand, cache: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
     first, second = sorted(cache.iterdir())
     assert done.stdout.decode().splitlines() == [
-        str(first),
+        "demo:Q4_0",
         "  Q4_0 · 86 MiB · requantized from Q4_1",
         "  1 tensor as Q8_0 instead of Q6_K",
-        str(second),
+        f"  {first}",
+        "demo:Q8_0",
         "  Q8_0 · 136 MiB · requantized from Q4_1",
+        f"  {second}",
     ]
     again = decodescope("models", "quantize", "demo", "--to", "Q4_0")
     assert "requantized from Q4_1 · already there" in again.stdout.decode()
     (made,) = json.loads(decodescope("models", "quantize", "demo", "--to", "Q4_0", "--json").stdout)
-    assert (made["file"], made["reused"], made["error"]) == (str(first), True, None)
+    assert (made["reference"], made["file"], made["reused"], made["error"]) == ("demo:Q4_0", str(first), True, None)
     assert made["fallbacks"] == ["1 tensor as Q8_0 instead of Q6_K"]
 
     listed = decodescope("models").stdout.decode().splitlines()
     assert [line.split()[-1] for line in listed] == ["source", "demo", "quantized", "quantized"]
     assert "Q4_0 from Q4_1" in listed[2]
+    assert [line.split()[0] for line in listed[1:]] == ["demo", "demo:Q4_0", "demo:Q8_0"]
     described = decodescope("models", str(first)).stdout.decode()
+    assert decodescope("models", "demo:Q4_0").stdout.decode() == described
     assert "Q4_0 from Q4_1" in described
     found = json.loads(decodescope("models", "--json").stdout)
     assert [one["requantized_from"] for one in found] == [None, "Q4_1", "Q4_1"]
 
-    summary = json.loads(decodescope("run", "hi", "-n", "1", "-t", "1", "--json", "-m", str(first)).stdout)
+    summary = json.loads(decodescope("run", "hi", "-n", "1", "-t", "1", "--json", "-m", "demo:q4_0").stdout)
     assert (summary["model"]["quantization"], summary["model"]["requantized_from"]) == ("Q4_0", "Q4_1")
 
     would = decodescope("models", "clean", "--dry-run").stdout.decode()

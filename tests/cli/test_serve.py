@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterator
 from http.client import HTTPConnection
 from pathlib import Path
 
+import click
 import psutil
 import pyte
 import pytest
 
+from decodescope.cli.public_url import public_url
+
 from ..browser import Browser, found
 from ..conftest import DEADLINE_SECONDS, RunCommand, ScriptWriter
+from ..proxy import OPENSSL, Proxy, certificate
 from .conftest import Starter
 
 BROWSER = found()
@@ -28,9 +32,11 @@ class Served:
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stderr is not None
         self.process = process
-        said = process.stderr.readline().decode()
-        match = re.search(r"http://127\.0\.0\.1:(\d+)/", said)
-        assert match is not None, said
+        self.said = ""
+        while (match := re.search(r"http://127\.0\.0\.1:(\d+)/", self.said)) is None:
+            line = process.stderr.readline().decode()
+            assert line, self.said
+            self.said += line
         self.address, self.port = match[0], int(match[1])
 
     def programs(self) -> list[psutil.Process]:
@@ -164,10 +170,173 @@ def test_other_pages_cannot_use_it(served: Served) -> None:
 def test_what_the_page_loads_is_here(served: Served) -> None:
     _, page = served.get("/?fontsize=%22%3E%3Cscript%3E")
     assert "<script>" not in page
-    parts = re.findall(r'(?:href|src)="(/[^"]+)"|url\("([^"]+)"\)', page)
+    parts = _parts(page)
     assert len(parts) >= 5
-    assert all(served.get(one or other)[0] == 200 for one, other in parts)
+    assert all(served.get(f"/{one}")[0] == 200 for one in parts)
     assert "https:" not in page
+
+
+def _parts(page: str) -> list[str]:
+    """Return the addresses of what the page loads, as they stand there."""
+    found = re.findall(r'(?:href|src)="([^"]+)"|url\("([^"]+)"\)', page)
+    addresses = (one or other for one, other in found)
+    return [address for address in addresses if not address.startswith("data:") and not address.endswith("/")]
+
+
+# Behind a proxy
+
+NAME = "scope.example"
+_ASKED = {
+    "Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13",
+    "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+}  # fmt: skip
+
+
+@pytest.fixture
+def behind(start: Starter, script: ScriptWriter) -> Callable[..., Served]:
+    def serve(*flags: str) -> Served:
+        path = script({"text": "an answer"}, {"text": " for the page"})
+        return Served(start("serve", "--port", "0", *flags, "-m", f"script:{path}"))
+
+    return serve
+
+
+@pytest.mark.parametrize("path", ["", "/a/scope"])
+def test_the_page_and_the_scope_are_there_for_the_public_address(behind: Callable[..., Served], path: str) -> None:
+    served = behind("--public-url", f"https://{NAME.upper()}:443{path}/")
+    assert f"https://{NAME}{path}/" in served.said
+    own = f"127.0.0.1:{served.port}"
+    for host in (NAME, f"{NAME}:443", own):
+        for below in {"", path}:
+            status, page = served.get(f"{below}/", Host=host)
+            assert status == 200
+            assert all(one.startswith(f"{path}/") for one in _parts(page))
+            assert f'data-socket="{path}/ws"' in page
+            assert served.get(f"{below}/ws", **_ASKED, Host=host, Origin=f"https://{NAME}")[0] == 101
+        assert [served.get(one, Host=host)[0] for one in _parts(page)] == [200] * len(_parts(page))
+    # This machine's own way in stays, and a path without its slash is the page as well.
+    assert served.get(f"{path}/ws", **_ASKED, Origin=f"http://{own}")[0] == 101
+    assert served.get(path or "/", Host=NAME)[0] == 200
+
+
+@pytest.mark.parametrize("public", [(), ("--public-url", f"https://{NAME}/")])
+def test_what_a_proxy_tells_is_not_believed(behind: Callable[..., Served], public: tuple[str, ...]) -> None:
+    served = behind(*public)
+    own = f"127.0.0.1:{served.port}"
+    told = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": own, "Forwarded": f"host={own};proto=https"}
+    for host, origin in [
+        ("elsewhere.example", "https://elsewhere.example"),
+        ("elsewhere.example", f"http://{own}"),
+        ("elsewhere.example", f"https://{NAME}"),
+        (own, "https://elsewhere.example"),
+        (own, f"https://{own}"),
+        (own, f"http://{NAME}"),
+        (own, f"https://{NAME}:8443"),
+        (own, f"https://{NAME}.elsewhere.example"),
+        (f"{NAME}.elsewhere.example", f"https://{NAME}.elsewhere.example"),
+        (NAME, f"http://{NAME}"),
+        (NAME, f"http://{own}"),
+        (own, "null"),
+    ]:
+        status, text = served.get("/ws", **_ASKED, **told, Host=host, Origin=origin)
+        assert status == 403, (host, origin)
+        assert "--public-url" in text
+    status, text = served.get("/", **told, Host="elsewhere.example")
+    assert status == 403
+    assert "elsewhere.example" in text
+    assert "--public-url" in text
+    if not public:
+        assert served.get("/ws", **_ASKED, Host=NAME, Origin=f"https://{NAME}")[0] == 403
+
+
+_FLAGS = ("--ignore-certificate-errors", f"--host-resolver-rules=MAP {NAME} 127.0.0.1")
+
+
+@needs_browser
+@pytest.mark.skipif(OPENSSL is None, reason="there is no openssl here")
+@pytest.mark.parametrize(
+    ("keeps_host", "takes_away"), [(True, ""), (False, "/a/scope")], ids=["all handed on", "rewritten"]
+)
+def test_a_prompt_is_typed_behind_tls(
+    behind: Callable[..., Served], tmp_path: Path, keeps_host: bool, takes_away: str
+) -> None:
+    assert BROWSER is not None
+    with (
+        Proxy(certificate(tmp_path, NAME), keeps_host=keeps_host, takes_away=takes_away) as proxy,
+        Browser(BROWSER, tmp_path / "profile", width=1000, height=700, flags=_FLAGS) as browser,
+    ):
+        public = f"https://{NAME}:{proxy.port}/a/scope/"
+        served = behind("--public-url", public)
+        proxy.upstream = served.port
+        _ask(browser, public)
+        assert browser.complaints == []
+        assert all(url.startswith((public, "data:")) for url in browser.asked_for)
+        programs = served.programs()
+        browser.control("q")
+        _wait(lambda: "has been closed" in browser.run("document.body.innerText"), browser)
+        assert psutil.wait_procs(programs, DEADLINE_SECONDS)[1] == []
+
+
+@needs_browser
+@pytest.mark.skipif(OPENSSL is None, reason="there is no openssl here")
+@pytest.mark.parametrize("keeps_host", [True, False])
+def test_the_page_says_what_is_missing(behind: Callable[..., Served], tmp_path: Path, keeps_host: bool) -> None:
+    assert BROWSER is not None
+    with (
+        Proxy(certificate(tmp_path, NAME), keeps_host=keeps_host, takes_away="/a/scope") as proxy,
+        Browser(BROWSER, tmp_path / "profile", width=1000, height=700, flags=_FLAGS) as browser,
+    ):
+        proxy.upstream = behind().port
+        address = f"https://{NAME}:{proxy.port}/a/scope/"
+        browser.open(address)
+        said = browser.run("document.body.innerText")
+        assert f"{NAME}:{proxy.port}" in said
+        assert "serve does not know" in said
+        assert ("--public-url" if keeps_host else f"--public-url {address}") in said
+        assert "closed" not in said
+        assert not any(one.get("method") == "Network.webSocketCreated" for one in browser.events)
+
+
+@needs_browser
+@pytest.mark.skipif(OPENSSL is None, reason="there is no openssl here")
+def test_a_connection_that_never_was_is_not_said_to_be_closed(behind: Callable[..., Served], tmp_path: Path) -> None:
+    assert BROWSER is not None
+    with (
+        Proxy(certificate(tmp_path, NAME), keeps_host=True, upgrades=False) as proxy,
+        Browser(BROWSER, tmp_path / "profile", width=1000, height=700, flags=_FLAGS) as browser,
+    ):
+        proxy.upstream = behind("--public-url", f"https://{NAME}:{proxy.port}").port
+        browser.open(f"https://{NAME}:{proxy.port}/")
+        _wait(lambda: "does not pass WebSockets on" in browser.run("document.body.innerText"), browser)
+        assert "closed" not in browser.run("document.body.innerText")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "", "scope.example", "ftp://a/", "https://", "https:///x", "https://a:b@c/", "https://a/?x", "https://a/#x",
+        "https://a/../b", "https://a/{x}", "https://a/ b", "https://a//b", "https://a:99999/", "https://[x]/",
+        "https://a\"b/", "https://a;b/",
+    ],
+)  # fmt: skip
+def test_addresses_that_cannot_be_the_pages(url: str) -> None:
+    with pytest.raises(click.BadParameter):
+        public_url(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "origin", "path"),
+    [
+        ("https://A.example", "https://a.example", ""),
+        ("https://a.example:443/", "https://a.example", ""),
+        ("http://a.example:80/x/y/", "http://a.example", "/x/y"),
+        ("https://a.example:8443/x", "https://a.example:8443", "/x"),
+        ("https://[::1]:1/", "https://[::1]:1", ""),
+        ("https://bücher.example/", "https://xn--bcher-kva.example", ""),
+    ],
+)
+def test_addresses_are_compared_as_browsers_write_them(url: str, origin: str, path: str) -> None:
+    assert (public_url(url).origin, public_url(url).path) == (origin, path)
 
 
 def test_no_more_scopes_than_allowed(start: Starter, script: ScriptWriter) -> None:

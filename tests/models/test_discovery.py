@@ -1,10 +1,12 @@
+import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from decodescope.models.discovery import discover
+from decodescope.models.discovery import discover, survey
 from decodescope.models.references import resolve
 
 from .gguf_files import gguf, tiny_llama, write, write_shards
@@ -159,6 +161,122 @@ def test_lm_studio_keeps_its_home_elsewhere(home: Path, tmp_path: Path) -> None:
 def test_a_pointer_that_leads_nowhere_is_harmless(home: Path, pointer: str) -> None:
     (home / ".lmstudio-home-pointer").write_text(pointer)
     assert listing() == []
+
+
+def _settings(folder: Path, content: str | bytes) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "settings.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+@pytest.mark.parametrize("below", [".lmstudio", ".cache/lm-studio", ".config/LM Studio", "elsewhere"])
+@pytest.mark.skipif(sys.platform != "linux", reason="another folder of settings")
+def test_lm_studios_settings_name_another_folder(home: Path, tmp_path: Path, below: str) -> None:
+    path = write(tmp_path / "disk" / "publisher" / "repo" / "m.gguf")
+    (home / ".lmstudio-home-pointer").write_text(str(home / "elsewhere"))
+    _settings(home / below, '\ufeff{"other": [1], "downloadsFolder": ' + json.dumps(str(tmp_path / "disk")) + "}")
+    assert listing() == [("lmstudio", str(path))]
+    [looked_into] = [one for one in survey() if one.models]
+    assert looked_into.place.folder == tmp_path / "disk"
+    assert str(home / below / "settings.json") in looked_into.place.named_by
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "", "{", "[]", "null", '{"downloadsFolder": 3}', '{"downloadsFolder": ["/a"]}', '{"downloadsFolder": "a/b"}',
+        b"\xff\xfe", "[" * 100_000, " " * 2_000_000, '{"downloadsFolder": "\\ud800"}',
+    ],
+)  # fmt: skip
+def test_settings_of_lm_studio_that_are_broken_are_told_and_no_obstacle(home: Path, content: str | bytes) -> None:
+    path = write(home / ".lmstudio" / "models" / "m.gguf")
+    _settings(home / ".lmstudio", content)
+    assert listing() == [("lmstudio", str(path))]
+    [note] = [one.place.note for one in survey() if one.place.note]
+    assert note.startswith(f"{home / '.lmstudio' / 'settings.json'} is not used: ")
+
+
+@pytest.mark.parametrize("content", ["{}", '{"downloadsFolder": null}', '{"downloadsFolder": ""}'])
+def test_settings_of_lm_studio_that_name_no_folder(home: Path, content: str) -> None:
+    path = write(home / ".lmstudio" / "models" / "m.gguf")
+    _settings(home / ".lmstudio", content)
+    assert listing() == [("lmstudio", str(path))]
+    assert not any(one.place.note for one in survey())
+
+
+@pytest.mark.parametrize("what", ["a folder", "a dangling link", "a null character"])
+def test_settings_of_lm_studio_that_are_no_file(home: Path, what: str) -> None:
+    path = home / ".lmstudio" / "settings.json"
+    path.parent.mkdir()
+    if what == "a folder":
+        path.mkdir()
+    elif what == "a dangling link":
+        path.symlink_to(home / "gone")
+    else:
+        (home / ".lmstudio-home-pointer").write_text("/a\0b")
+    assert listing() == []
+    assert len([one for one in survey() if one.place.note]) == 1
+
+
+@pytest.mark.parametrize("where", ["itself", "above", "below"])
+@pytest.mark.parametrize(
+    ("source", "below"),
+    [
+        ("folder", "named"),
+        ("huggingface", ".cache/huggingface/hub"),
+        ("ollama", ".ollama/models"),
+        ("lmstudio", ".lmstudio/models"),
+        ("llama.cpp", ".cache/llama.cpp"),
+        ("quantized", ".cache/decodescope/quantized"),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="other folders of caches")
+def test_a_link_that_leads_nowhere_is_not_an_empty_folder(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str, below: str, where: str
+) -> None:
+    if source == "folder":
+        below = f"{below}/more"
+        monkeypatch.setenv("DECODESCOPE_MODELS", str(home / below))
+    if where == "below" and source in ("huggingface", "ollama"):
+        pytest.skip("their folders have names of a kind")
+    link = home / below
+    link = {"itself": link, "above": link.parent, "below": link / "Model-2.5-7B"}[where]
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(tmp_path / "gone")
+    listed = [(one.source, one.error.reason) for one in discover() if one.error is not None]
+    assert (source, listed[0][1]) in listed
+    assert str(tmp_path / "gone") in listed[0][1]
+    [looked_into] = [one for one in survey() if one.source == source and one.place.folder == home / below]
+    assert any(str(tmp_path / "gone") in problem for problem in looked_into.problems)
+
+
+def test_what_is_looked_into_and_what_names_it(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OLLAMA_MODELS", f' "{tmp_path / "ollama"}" ')
+    monkeypatch.setenv("HF_HOME", "$HOME/hf")
+    monkeypatch.setenv("LLAMA_CACHE", str(tmp_path / "file"))
+    monkeypatch.setenv("DECODESCOPE_MODELS", os.pathsep.join([str(tmp_path / "a"), str(tmp_path / "b")]))
+    write(tmp_path / "a" / "m.gguf", other_model(1))
+    write(tmp_path / "a" / "broken.gguf", b"x")
+    (tmp_path / "b").mkdir()
+    (tmp_path / "file").write_text("")
+    hub_file(home / "hf" / "hub", "org/repo", "m.gguf", other_model(2))
+    seen = {one.place.folder: one for one in survey()}
+    assert [(seen[tmp_path / name].models, seen[tmp_path / name].problems) for name in "ab"] == [(2, ()), (0, ())]
+    assert seen[home / "hf" / "hub"].models == 1
+    assert seen[home / "hf" / "hub"].place.named_by == "HF_HOME"
+    assert seen[tmp_path / "ollama"].place.named_by == "OLLAMA_MODELS"
+    assert not seen[tmp_path / "ollama"].place.is_merely_missing()
+    assert seen[home / ".lmstudio/models"].place.is_merely_missing()
+    assert "not a folder" in seen[tmp_path / "file"].problems[0]
+
+
+def test_llama_cpps_own_cache_may_be_laid_out_as_the_hugging_face_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLAMA_CACHE", str(tmp_path))
+    flat = write(tmp_path / "org_repo_m.gguf", other_model(1))
+    linked = hub_file(tmp_path, "org/repo", "m.gguf", other_model(2))
+    assert listing() == [("llama.cpp", "hf:org/repo/m.gguf"), ("llama.cpp", str(flat))]
+    assert resolve("hf:org/repo").path == linked
 
 
 def test_the_cache_of_llama_cpp_is_where_the_environment_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

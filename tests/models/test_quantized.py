@@ -22,9 +22,11 @@ from decodescope.models.quantized import (
     quantized_path,
     remove_leftovers,
 )
+from decodescope.models.recipes import RECIPES
 from decodescope.models.references import only_model, resolve
 
-from .gguf_files import gguf, tiny_llama, write
+from .gguf_files import gguf, tiny_llama, write, write_shards
+from .stores import hub_file, ollama_model, other_model
 
 
 @pytest.fixture
@@ -142,3 +144,97 @@ def test_what_was_made_is_never_chosen_unasked(source: ModelFile, monkeypatch: p
         only_model()
     monkeypatch.setenv("DECODESCOPE_MODELS", str(source.path.parent))
     assert only_model() == resolve(None) == resolve(str(source.path))
+
+
+# What people call them
+
+
+def _made(source: ModelFile, recipe: str) -> Path:
+    """Put something of that type where it would be."""
+    folder = quantized_folder()
+    assert folder is not None
+    return write(quantized_path(folder, source, recipe), gguf(tiny_llama(general__file_type=RECIPES[recipe])))
+
+
+def _listed() -> dict[str, Path]:
+    return {one.reference: one.model.path for one in discover() if one.source == "quantized" and one.model is not None}
+
+
+def test_a_quantization_is_called_after_its_source(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, demo_file: Path
+) -> None:
+    monkeypatch.setenv("DECODESCOPE_MODELS", str(tmp_path / "named"))
+    sources = {
+        "demo": demo_file,
+        str(tmp_path / "named/My-F16.gguf"): write(tmp_path / "named/My-F16.gguf", other_model(1)),
+        "hf:org/repo/m.gguf": hub_file(home / ".cache/huggingface/hub", "org/repo", "m.gguf", other_model(2)),
+        "ollama:llama3:8b": ollama_model(home / ".ollama/models", "library/llama3:8b", other_model(3)),
+        "Else": write(tmp_path / "elsewhere/Else-F16.gguf", other_model(4)),
+    }
+    made = {f"{name}:Q2_K": _made(read_model(path), "Q2_K") for name, path in sources.items()}
+    assert _listed() == made
+    assert {name: resolve(name).path for name in made} == made
+    assert resolve("demo:q2_k").path == made["demo:Q2_K"]
+    monkeypatch.chdir(tmp_path)
+    assert resolve("elsewhere:Q2_K").path == resolve("elsewhere/Else-F16.gguf:Q2_K").path == made["Else:Q2_K"]
+
+
+def test_of_a_split_model_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shards = write_shards(tmp_path / "split", 2)
+    monkeypatch.setenv("DECODESCOPE_MODELS", str(tmp_path / "split"))
+    path = _made(read_model(shards[0]), "Q4_0")
+    assert _listed() == {f"{shards[0]}:Q4_0": path}
+    assert resolve(f"{shards[1]}:Q4_0").path == path
+
+
+def test_what_was_not_made_says_how(source: ModelFile) -> None:
+    with pytest.raises(ModelError) as refused:
+        resolve(f"{source.path}:q4_k")
+    assert refused.value.remedy == f"Make it: decodescope models quantize {source.path} --to Q4_K_M"
+    _made(source, "Q4_K_M")
+    assert resolve(f"{source.path}:q4_k").quantization == "Q4_K_M"
+    os.utime(source.path, ns=(1, 1))
+    with pytest.raises(ModelError, match="changed since"):
+        resolve(f"{source.path}:Q4_K_M")
+
+
+def test_what_is_really_called_so_comes_first(
+    source: ModelFile, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(Path(f"{source.path}:Q2_K"), other_model(1))
+    _made(source, "Q2_K")
+    assert resolve(str(file)).path == file
+    hub, store = home / ".cache/huggingface/hub", home / ".ollama/models"
+    first = hub_file(hub, "org/repo", "m-F16.gguf", other_model(2))
+    tagged = hub_file(hub, "org/repo", "m-Q2_K.gguf", other_model(3))
+    _made(read_model(first), "Q2_K")
+    assert resolve("hf:org/repo:Q2_K").path == tagged
+    ollama = ollama_model(store, "library/llama3:Q2_K", other_model(4))
+    latest = ollama_model(store, "library/llama3:latest", other_model(5))
+    made = _made(read_model(latest), "Q2_K")
+    assert resolve("ollama:llama3:Q2_K").path == ollama
+    assert resolve("ollama:llama3:latest:Q2_K").path == made
+    with pytest.raises(ModelError, match="is not in Ollama's store"):
+        resolve("ollama:llama3:Q4_0")
+    with pytest.raises(ModelError, match="has no such file in the Hugging Face cache"):
+        resolve("hf:org/repo:Q4_0")
+
+
+def test_two_that_would_be_called_the_same_are_listed_by_their_files(tmp_path: Path) -> None:
+    paths = [_made(read_model(write(tmp_path / name / "Tiny-F16.gguf")), "Q2_K") for name in ("a", "b")]
+    assert sorted(_listed()) == sorted(map(str, paths))
+    with pytest.raises(ModelError, match="There is no model 'Tiny:Q2_K'"):
+        resolve("Tiny:Q2_K")
+
+
+@pytest.mark.parametrize("name", ["demo", "hf:x", "ollama:y"])
+def test_a_source_that_is_called_like_another_model(source: ModelFile, name: str) -> None:
+    path = _made(msgspec.structs.replace(source, name=name), "Q2_K")
+    assert _listed() == {str(path): path}
+
+
+def test_a_misspelt_type_is_suggested(source: ModelFile, demo_file: Path) -> None:
+    _made(read_model(demo_file), "Q2_K")
+    with pytest.raises(ModelError) as refused:
+        resolve("demo:Q2K")
+    assert refused.value.remedy == "Did you mean demo:Q2_K?"

@@ -1,4 +1,4 @@
-"""What a flag takes that is a number, refused in words that say which numbers are taken."""
+"""What flags take, refused in words that say which numbers and which words are taken."""
 
 import math
 from typing import Any
@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from ..backends.limits import LIMITS, MOST_WHOLE, parse, parse_threads
+from ..models.suggestions import did_you_mean, nearest
 
 
 class FiniteRange(click.FloatRange):
@@ -44,6 +45,18 @@ class Limited(click.FloatRange):
             return parse(self._setting, str(value))
         except ValueError as error:
             self.fail(str(error), param, ctx)
+
+
+class Word(click.Choice[str]):
+    """One of a few words, refused with the one that may have been meant."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """See ``click.Choice``."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            meant = did_you_mean(nearest(str(value), self.choices))
+            self.fail(" ".join(part for part in (error.message, meant) if part), param, ctx)
 
 
 def threads(value: str) -> int | None:

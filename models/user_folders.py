@@ -1,0 +1,93 @@
+"""Where this user's files belong: the one rule for caches, settings and state, ours and other programs'.
+
+The rule is that of the XDG Base Directory Specification, as recent versions of platformdirs apply it, which takes 9 ms
+to import: a variable counts only when it holds an absolute path, and where ``HOME`` holds none, home is what the system
+has for this user.
+"""
+
+import os
+import pwd
+import sys
+from pathlib import Path
+from typing import Literal
+
+Kind = Literal["cache", "config", "state"]
+
+_PROGRAM = "decodescope"
+_XDG: dict[Kind, tuple[str, str]] = {
+    "cache": ("XDG_CACHE_HOME", ".cache"),
+    "config": ("XDG_CONFIG_HOME", ".config"),
+    "state": ("XDG_STATE_HOME", ".local/state"),
+}
+_MACOS: dict[Kind, str] = {
+    "cache": "Library/Caches",
+    "config": "Library/Application Support",
+    "state": "Library/Application Support",
+}
+
+
+def home() -> Path | None:
+    """Return the home folder, an absolute path; ``None`` for a user without one.
+
+    It is what ``HOME`` says, or where that is unset, empty or relative, what the system has for this user.
+    """
+    named = os.environ.get("HOME", "")
+    if not os.path.isabs(named):
+        try:
+            named = pwd.getpwuid(os.getuid()).pw_dir
+        except KeyError:
+            return None
+    return Path(named) if os.path.isabs(named) else None
+
+
+def expanded(path: str) -> Path:
+    """Return ``path`` with a leading ``~`` or ``~user`` replaced; unchanged where there is no such home."""
+    if path == "~" or path.startswith("~/"):
+        folder = home()
+        return Path(path) if folder is None else folder / path[2:].lstrip("/")
+    return Path(os.path.expanduser(path))
+
+
+def base_folder(kind: Kind, *, xdg: bool = False) -> Path | None:
+    """Return the folder in which programs keep their files of a kind; ``None`` for a user without a home.
+
+    ``xdg``: the default is that of the specification on macOS too, for programs that know no other.
+    """
+    variable, default = _XDG[kind]
+    named = os.environ.get(variable, "")
+    if os.path.isabs(named):
+        return Path(named)
+    user = home()
+    if user is None:
+        return None
+    return user / (_MACOS[kind] if sys.platform == "darwin" and not xdg else default)
+
+
+def variable_of(kind: Kind) -> str | None:
+    """Return the variable that names the folder of a kind; ``None`` where none does and it is the default."""
+    variable, _ = _XDG[kind]
+    return variable if os.path.isabs(os.environ.get(variable, "")) else None
+
+
+def own_folder(kind: Kind) -> Path | None:
+    """Return this program's folder of a kind, which need not be there; ``None`` for a user without a home."""
+    base = base_folder(kind)
+    return None if base is None else base / _PROGRAM
+
+
+def oddities() -> list[str]:
+    """Return what is wrong with the variables that say where things belong, a sentence each."""
+    said = []
+    named = os.environ.get("HOME")
+    if named is None or not os.path.isabs(named):
+        how = "is not set" if named is None else "is empty" if not named else f"is a relative path ({named})"
+        instead = home()
+        said.append(
+            f"HOME {how}: "
+            + (f"{instead} is used, the system's entry for this user." if instead else "this user has no home.")
+        )
+    for variable, _ in _XDG.values():
+        value = os.environ.get(variable, "")
+        if value and not os.path.isabs(value):
+            said.append(f"{variable} is a relative path ({value}): it is ignored, as the XDG specification demands.")
+    return said
