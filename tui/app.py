@@ -47,9 +47,17 @@ class ScopeApp(TerminalApp):
 
     async def on_event(self, event: Event) -> None:
         """Have the scope see first what is typed: no key is overtaken by the next one, which finds another focus."""
-        if isinstance(event, Key | Paste) and self.screen_stack and self.screen is self.scope:
+        if isinstance(event, Key | Paste) and self._scope_is_shown:
             self.scope.take_typing(event)
         await super().on_event(event)
+
+    def takes_text(self) -> bool:
+        """Whether what is typed now goes into an input: on the scope always into the prompt box."""
+        return self._scope_is_shown or super().takes_text()
+
+    @property
+    def _scope_is_shown(self) -> bool:
+        return bool(self.screen_stack) and self.screen is self.scope
 
 
 def run_scope(options: ScopeOptions, tape: SessionTape | None = None) -> int:

@@ -10,6 +10,7 @@ from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
 from textual.command import CommandPalette
 from textual.driver import Driver
+from textual.events import Event, Paste
 from textual.screen import Screen
 
 from .frame_encoder import FrameEncoder
@@ -17,6 +18,7 @@ from .in_browser import in_browser
 from .output import Traffic
 from .screens.offering import Offering
 from .terminal import NoTerminalError, Terminal, TerminalDriver, erases_in_background
+from .typed import TypedText
 
 EXIT_DONE = 0
 EXIT_CRASHED = 1
@@ -68,6 +70,20 @@ class TerminalApp(App[None]):
                         f"{key.label.capitalize()} ({key.display})", key.help, getattr(screen, f"action_{key.action}")
                     )
             yield from screen.further_commands()
+
+    async def on_event(self, event: Event) -> None:
+        """Hand text that came at once over as a paste, or as keys where nothing takes text."""
+        if isinstance(event, TypedText):
+            for one in [Paste(event.text)] if self.takes_text() else event.keys:
+                await self.on_event(one)
+        else:
+            await super().on_event(event)
+
+    def takes_text(self) -> bool:
+        """Whether what is typed now goes into an input."""
+        from textual.widgets import Input, TextArea
+
+        return isinstance(self.focused, Input | TextArea)
 
     def notify(self, message: str, **how: Any) -> None:
         """Show a notification; not twice the same, and none where it would cover everything."""

@@ -152,7 +152,8 @@ class ScopeScreen(Asking, ScopeView):
 
     @on(PromptBox.Sent)
     def _sent(self, message: PromptBox.Sent) -> None:
-        self._send(message.prompt)
+        if not self._send(message.prompt):
+            self._box.put_back(message)
 
     def take_typing(self, event: Key | Paste) -> None:
         """Go to the prompt box before it is given what is typed or pasted, wherever the focus is."""
