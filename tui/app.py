@@ -79,6 +79,7 @@ def run_scope(options: ScopeOptions, tape: SessionTape | None = None) -> int:
 def run_app(options: ScopeOptions, launch: Launch, tape: SessionTape | None = None) -> int:
     """Do as ``run_scope`` with engines from ``launch``."""
     link = EngineLink(launch, lower_priority, tape)
+    history = History(default_path())
 
     def outcome(app: ScopeApp) -> int:
         failure = app.scope.session.failure
@@ -87,9 +88,10 @@ def run_app(options: ScopeOptions, launch: Launch, tape: SessionTape | None = No
     def close() -> None:
         link.close()
         link.tape.close()
+        history.close()
 
     return run_on_terminal(
-        lambda driver: ScopeApp(options, link, History(default_path()), driver),
+        lambda driver: ScopeApp(options, link, history, driver),
         close,
         outcome,
         "`decodescope run` needs none.",

@@ -49,9 +49,6 @@ class Asking(_Base):
             self._say("A prompt is waiting for the model already: esc takes it back.", "warning")
         else:
             self._history.add(prompt)
-            if self._history.problem:
-                self._say(self._history.problem, "warning")
-                self._history.problem = None
             self._replace_edited()
             self._waiting_prompt = prompt
             if self._conversation is not None:
@@ -59,6 +56,12 @@ class Asking(_Base):
             self._ask_waiting()
             return True
         return False
+
+    def _tell_of_history(self) -> None:
+        """Say once why prompts cannot be kept."""
+        problem, self._history.problem = self._history.problem, None
+        if problem is not None:
+            self._say(problem, "warning")
 
     def _ask_waiting(self) -> None:
         session = self.session
