@@ -157,7 +157,11 @@ def test_several_instances_at_the_limit_lose_no_line(tmp_path: Path) -> None:
         assert instance.stdout is not None
         instance.stdout.readline()
     for instance in instances:
-        instance.communicate("\n", timeout=DEADLINE_SECONDS)
+        assert instance.stdin is not None
+        instance.stdin.write("\n")
+        instance.stdin.flush()
+    for instance in instances:
+        instance.communicate(timeout=DEADLINE_SECONDS)
     found = prompts_in(path)
     assert len(found) < 190
     for name in ("a", "b", "c"):
