@@ -9,7 +9,6 @@ lets go of the interpreter's lock meanwhile, so threads read side by side.
 import contextlib
 import os
 import platform
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -20,6 +19,7 @@ import psutil
 
 from ..models.user_folders import own_folder
 from .free_memory import available_bytes
+from .state_file import locked, replace
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,18 +150,12 @@ def _keep(measured: Bandwidth) -> None:
     path = cache_file()
     if path is None:
         return
-    others = [one for one in cached_bandwidths() if one.threads != measured.threads]
-    cache = _Cache(machine=_machine(), measurements=[measured, *others][:_KEPT])
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Written aside and renamed, so that nobody ever reads half of it.
-    descriptor, aside = tempfile.mkstemp(dir=path.parent, prefix=_FILE)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(msgspec.json.encode(cache))
-        os.replace(aside, path)
-    except OSError:
-        os.unlink(aside)
-        raise
+    # Without a lock as well: at worst another measurement is made once more.
+    with locked(path):
+        others = [one for one in cached_bandwidths() if one.threads != measured.threads]
+        cache = _Cache(machine=_machine(), measurements=[measured, *others][:_KEPT])
+        replace(path, msgspec.json.encode(cache))
 
 
 def _machine() -> str:

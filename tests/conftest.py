@@ -15,7 +15,8 @@ import pytest
 from decodescope.models.demo import demo_path
 
 _FOREIGN_PREFIXES = ("XDG_", "HF_", "HUGGINGFACE_", "OLLAMA_", "LLAMA_", "LMSTUDIO_", "DECODESCOPE_", "TEXTUAL", "LC_")
-_FOREIGN = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "LINES", "SSH_CONNECTION", "SSH_TTY", "TMUX", "STY")
+_FOREIGN_SCREENS = ("SSH_CONNECTION", "SSH_CLIENT", "SSH_TTY", "TMUX", "STY", "DISPLAY", "WAYLAND_DISPLAY")
+_FOREIGN = ("NO_COLOR", "FORCE_COLOR", "COLORTERM", "COLUMNS", "LINES", *_FOREIGN_SCREENS)
 DEADLINE_SECONDS = 120
 """For what must end by itself: long enough for any machine, so that only a hang is caught."""
 

@@ -48,9 +48,17 @@ class ScopeApp(TerminalApp):
 
     async def on_event(self, event: Event) -> None:
         """Have the scope see first what is typed: no key is overtaken by the next one, which finds another focus."""
-        if isinstance(event, Key | Paste) and self.screen_stack and self.screen is self.scope:
+        if isinstance(event, Key | Paste) and self._scope_is_shown:
             self.scope.take_typing(event)
         await super().on_event(event)
+
+    def takes_text(self) -> bool:
+        """Whether what is typed now goes into an input: on the scope always into the prompt box."""
+        return self._scope_is_shown or super().takes_text()
+
+    @property
+    def _scope_is_shown(self) -> bool:
+        return bool(self.screen_stack) and self.screen is self.scope
 
 
 def run_scope(options: ScopeOptions, tape: SessionTape | None = None) -> int:
@@ -72,6 +80,7 @@ def run_scope(options: ScopeOptions, tape: SessionTape | None = None) -> int:
 def run_app(options: ScopeOptions, launch: Launch, tape: SessionTape | None = None) -> int:
     """Do as ``run_scope`` with engines from ``launch``."""
     link = EngineLink(launch, lower_priority, tape)
+    history = History(default_path())
 
     def outcome(app: ScopeApp) -> int:
         failure = app.scope.session.failure
@@ -80,9 +89,10 @@ def run_app(options: ScopeOptions, launch: Launch, tape: SessionTape | None = No
     def close() -> None:
         link.close()
         link.tape.close()
+        history.close()
 
     return run_on_terminal(
-        lambda driver: ScopeApp(options, link, History(default_path()), driver),
+        lambda driver: ScopeApp(options, link, history, driver),
         close,
         outcome,
         "`decodescope run` needs none.",

@@ -2,12 +2,16 @@
 
 import json
 import os
+import queue
+import threading
 from pathlib import Path
 
+from ..backends.state_file import locked, replace
 from ..models.user_folders import own_folder
 
 NO_HISTORY = "DECODESCOPE_NO_HISTORY"
 """The variable that, when it is not empty, keeps prompts from being kept."""
+_CLOSE_SECONDS = 1.0
 _LIMIT = 500
 _MAX_PROMPT = 16_384
 """Characters; longer prompts are kept for this session only."""
@@ -23,7 +27,8 @@ class History:
     """Earlier prompts, oldest first, and a place among them.
 
     The file holds one JSON string a line. Lines that are none are left out; a file that cannot be read or written
-    never stops anything: ``problem`` then says why.
+    never stops anything: ``problem`` then says why. It is written by a thread of its own, so that nobody waits for a
+    slow disk or for another instance, and cut from time to time to the newest prompts, those of others among them.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -32,6 +37,8 @@ class History:
         self._place = 0
         self._draft = ""
         self._lines_in_file = 0
+        self._to_write: queue.Queue[str | None] = queue.Queue()
+        self._writer: threading.Thread | None = None
         self.problem: str | None = None
         self._load()
 
@@ -45,10 +52,20 @@ class History:
         if not self._entries or self._entries[-1] != prompt:
             self._entries.append(prompt)
             del self._entries[:-_LIMIT]
-            if len(prompt) <= _MAX_PROMPT:
-                self._write(prompt)
+            if self._path is not None and len(prompt) <= _MAX_PROMPT:
+                self._to_write.put(prompt)
+                if self._writer is None:
+                    self._writer = threading.Thread(target=self._write_all, args=(self._path,), name="history")
+                    self._writer.daemon = True
+                    self._writer.start()
         self._place = len(self._entries)
         self._draft = ""
+
+    def close(self, seconds: float = _CLOSE_SECONDS) -> None:
+        """Wait until everything is written, but no longer than so many seconds; nothing can be added then."""
+        if self._writer is not None:
+            self._to_write.put(None)
+            self._writer.join(seconds)
 
     def earlier(self, current: str) -> str | None:
         """Return the prompt before this place; None at the oldest. ``current`` is kept as the draft."""
@@ -77,37 +94,44 @@ class History:
             self.problem = f"Earlier prompts cannot be read: {error.strerror}"
             return
         self._lines_in_file = len(lines)
-        for line in lines[-_LIMIT:]:
-            try:
-                entry = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(entry, str) and entry:
-                self._entries.append(entry)
+        self._entries = [entry for line in lines[-_LIMIT:] if (entry := _prompt_of(line))]
         self._place = len(self._entries)
 
-    def _write(self, prompt: str) -> None:
-        if self._path is None:
-            return
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            if self._lines_in_file >= 2 * _LIMIT:
-                self._rewrite(self._path)
+    def _write_all(self, path: Path) -> None:
+        while (prompt := self._to_write.get()) is not None:
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with locked(path) as alone:
+                    if alone and self._lines_in_file >= 2 * _LIMIT:
+                        self._cut(path)
+                    self._append(path, prompt)
+            except OSError as error:
+                self.problem = f"Prompts are not kept: {error.strerror}"
+                self._path = None
                 return
-            with os.fdopen(os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
-                # A line that was cut off by a full disk must not swallow this one.
-                size = file.seek(0, os.SEEK_END)
-                broken = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"
-                file.write((b"\n" if broken else b"") + json.dumps(prompt).encode() + b"\n")
-            self._lines_in_file += 1
-        except OSError as error:
-            self.problem = f"Prompts are not kept: {error.strerror}"
-            self._path = None
 
-    def _rewrite(self, path: Path) -> None:
-        kept = [entry for entry in self._entries if len(entry) <= _MAX_PROMPT]
-        fresh = path.with_name(f"{path.name}.{os.getpid()}")
-        with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
-            file.writelines(json.dumps(entry) + "\n" for entry in kept)
-        fresh.replace(path)
-        self._lines_in_file = len(kept)
+    def _append(self, path: Path, prompt: str) -> None:
+        with os.fdopen(os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600), "ab") as file:
+            # A line that was cut off by a full disk must not swallow this one.
+            size = file.seek(0, os.SEEK_END)
+            broken = size > 0 and os.pread(file.fileno(), 1, size - 1) != b"\n"
+            file.write((b"\n" if broken else b"") + json.dumps(prompt).encode() + b"\n")
+        self._lines_in_file += 1
+
+    def _cut(self, path: Path) -> None:
+        """Keep the newest prompts, as they stand in the file now: other instances have written there too."""
+        lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        self._lines_in_file = len(lines)
+        if len(lines) >= 2 * _LIMIT:
+            kept = [entry for line in lines if (entry := _prompt_of(line))][1 - _LIMIT :]
+            replace(path, "".join(json.dumps(entry) + "\n" for entry in kept).encode())
+            self._lines_in_file = len(kept)
+
+
+def _prompt_of(line: str) -> str | None:
+    """Return the prompt in a line of the file; ``None`` when there is none in it."""
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, str) and entry else None

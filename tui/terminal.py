@@ -12,7 +12,6 @@ from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TextIO
 
 from textual._ansi_sequences import SYNC_END, SYNC_START
-from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 from .output import Output, Traffic
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 _SCREEN_NICE = 5  # at 19 an engine that keeps all cores busy leaves the screen standing for seconds
 _EXIT_DEADLINE = 3.0
-_KEYS_SECONDS, _KEYS_BYTES = 0.1, 4096
+_KEYS_BYTES = 1 << 16
 _ATTEMPTS, _ATTEMPT_SECONDS = 20, 0.005
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """The keys for the last two arrive as keys: the terminal sends no signal for them."""
@@ -71,15 +70,13 @@ class TerminalDriver(LinuxDriver):
             self._traffic = terminal.output.traffic
 
     def run_input_thread(self) -> None:
-        """Read keys until the app ends, as Textual does, which dies of a byte that is not UTF-8."""
-        typed, parser = Typed(), XTermParser(self._debug)
+        """Read keys until the app ends, as Textual does, but survive what is not UTF-8 and keep pastes whole."""
+        typed = Typed(debug=self._debug)
         with selectors.SelectSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             while not self.exit_event.is_set():
-                if selector.select(_KEYS_SECONDS) and (text := typed.feed(os.read(self.fileno, _KEYS_BYTES))):
-                    for message in parser.feed(text):
-                        self.process_message(message)
-                for message in parser.tick():
+                ready = selector.select(typed.patience)
+                for message in typed.feed(os.read(self.fileno, _KEYS_BYTES) if ready else b""):
                     self.process_message(message)
 
     def _sigcont_application(self, *arguments: Any) -> None:

@@ -1,5 +1,6 @@
 """What every app on the terminal has: frames in few bytes, commands, and an end that leaves the terminal as it was."""
 
+import asyncio
 import contextlib
 import sys
 from collections.abc import Callable, Iterable
@@ -10,19 +11,23 @@ from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
 from textual.command import CommandPalette
 from textual.driver import Driver
+from textual.events import Event, Paste
 from textual.screen import Screen
 
+from .clipboard import outcome, put
 from .frame_encoder import FrameEncoder
 from .in_browser import in_browser
 from .output import Traffic
 from .screens.offering import Offering
 from .terminal import NoTerminalError, Terminal, TerminalDriver, erases_in_background
+from .typed import TypedText
 
 EXIT_DONE = 0
 EXIT_CRASHED = 1
 EXIT_USAGE = 2
 EXIT_NOT_LOADED = 3
 _LINES_FOR_A_TOAST = 8
+_COPIED_SECONDS = 6.0
 
 _COMMANDS_OF_TEXTUAL = frozenset({"Theme", "Quit"})
 
@@ -51,6 +56,7 @@ class TerminalApp(App[None]):
         """``theme``: the name of one of Textual's; ``None``: the default."""
         super().__init__(driver_class=driver_class)
         self.animation_level = "none"
+        self._copying = asyncio.Lock()
         output = None if Terminal.current is None else Terminal.current.output
         self.traffic = Traffic() if output is None else output.traffic
         """What goes to the terminal."""
@@ -68,6 +74,34 @@ class TerminalApp(App[None]):
                         f"{key.label.capitalize()} ({key.display})", key.help, getattr(screen, f"action_{key.action}")
                     )
             yield from screen.further_commands()
+
+    async def on_event(self, event: Event) -> None:
+        """Hand text that came at once over as a paste, or as keys where nothing takes text."""
+        if isinstance(event, TypedText):
+            for one in [Paste(event.text)] if self.takes_text() else event.keys:
+                await self.on_event(one)
+        else:
+            await super().on_event(event)
+
+    def takes_text(self) -> bool:
+        """Whether what is typed now goes into an input."""
+        from textual.widgets import Input, TextArea
+
+        return isinstance(self.focused, Input | TextArea)
+
+    def copy_to_clipboard(self, text: str, what: str = "") -> None:
+        """Copy, and say afterwards what is known of it; ``what``: the text in words, instead of its length."""
+        if text:
+            self._clipboard = text
+            what = what or ("1 character" if len(text) == 1 else f"{len(text):,} characters")
+            self.run_worker(self._copy(text, what), group="clipboard")
+
+    async def _copy(self, text: str, what: str) -> None:
+        async with self._copying:
+            taken = await asyncio.to_thread(put, text)
+        if not taken:
+            super().copy_to_clipboard(text)
+        self.notify(outcome(what, taken), timeout=_COPIED_SECONDS, markup=False)
 
     def notify(self, message: str, **how: Any) -> None:
         """Show a notification; not twice the same, and none where it would cover everything."""

@@ -116,7 +116,8 @@ async def scope(
         return engines[-1]
 
     link = EngineLink(launch)
-    app = ScopeApp(options or default_options(), link, History(history))
+    kept = History(history)
+    app = ScopeApp(options or default_options(), link, kept)
     try:
         async with app.run_test(size=size) as pilot:
             running = Scope(app, pilot, engines, launches)
@@ -124,6 +125,7 @@ async def scope(
             yield running
     finally:
         link.close()
+        kept.close(DEADLINE_SECONDS)
 
 
 def default_options(name: str = "tiny.gguf", prompt: str | None = None, theme: str | None = None) -> ScopeOptions:

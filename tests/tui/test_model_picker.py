@@ -270,7 +270,7 @@ async def test_hostile_names_are_shown_character_for_character(folder: Path, nam
         await running.press("down")
         assert harmless(running)
         picker(running).query_one(Field).post_message(events.Paste(f"{CONTROL}\nsecond"))
-        await running.until(lambda: picker(running).query_one(Field).value == visible(CONTROL))
+        await running.until(lambda: picker(running).query_one(Field).value == f"{visible(CONTROL)} second")
         assert harmless(running)
         await running.press("ctrl+u", "enter")
         await running.until(lambda: len(running.engines) == 1)

@@ -17,6 +17,7 @@ from decodescope.tui.conversation.view import Conversation
 from decodescope.tui.frame_pace import FramePace
 from decodescope.tui.screens.help import HelpScreen
 from decodescope.tui.session import Phase
+from decodescope.tui.typed import TypedText
 from decodescope.tui.widgets.counters import Counters
 from decodescope.tui.widgets.header import Header
 from decodescope.tui.widgets.key_bar import KeyBar
@@ -327,6 +328,35 @@ async def test_no_row_stays_free_once_the_answer_is_over() -> None:
         for view in views:
             assert view.content_rows() > view.view_rows
             assert view.scroll_offset.y + view.view_rows == view.content_rows()
+
+
+async def test_what_comes_after_enter_stands_in_the_box_whether_the_prompt_is_taken_or_not() -> None:
+    async with scope() as running:
+        running.engine.play(ready())
+        await running.until(lambda: running.session.phase is Phase.READY)
+        for key in (*"one", "enter", *"two"):
+            running.app.post_message(Key(key, key if len(key) == 1 else "\r"))
+        await running.until(lambda: running.box.text == "two")
+        assert [request.messages[-1].content for request in running.engine.requests] == ["one"]
+        for key in ("enter", *"three"):
+            running.app.post_message(Key(key, key if len(key) == 1 else "\r"))
+        await running.until(lambda: running.box.text == "twothree")
+        assert len(running.engine.requests) == 1
+        assert any("still being written" in toast for toast in running.toasts)
+        await running.press("home", "enter")
+        await running.until(lambda: running.box.text == "twothree" and running.box.cursor_location == (0, 0))
+
+
+async def test_text_that_comes_at_once_is_a_paste_in_an_input_and_keys_elsewhere() -> None:
+    async with scope() as running:
+        await running.press("tab")
+        running.app.post_message(TypedText("a\rb\x1b[31m"))
+        await running.until(lambda: running.box.text == "a\nb␛[31m")
+        await running.press("f1")
+        await running.until(lambda: running.app.screen is not running.screen)
+        running.app.post_message(TypedText("x\ry\x1bOP"))
+        await running.until(lambda: running.app.screen is running.screen)
+        assert running.box.text == "a\nb␛[31m"
 
 
 async def test_copy_goes_through_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,10 +8,12 @@ from ..answer_file import save_answer
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from ..terminal_app import TerminalApp
     from .board import Board
     from .keeping import Keeping
 
-    _Base = Screen[None]
+    class _Base(Screen[None]):
+        app: TerminalApp
 else:
     _Base = object
 
@@ -35,8 +37,7 @@ class TakingOut(_Base):
     def action_copy(self) -> None:
         """Copy the table."""
         if text := self._markdown():
-            self.app.copy_to_clipboard(text)
-            self._say("Copied the table as Markdown.")
+            self.app.copy_to_clipboard(text, "the table as Markdown")
 
     def action_save(self) -> None:
         """Save the table in the current directory."""

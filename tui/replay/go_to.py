@@ -9,6 +9,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
+from ..widgets.field import Field
 from .place import HOW, Scale, position_of
 
 
@@ -28,7 +29,7 @@ class GoToScreen(ModalScreen[int | None]):
             border-title-style: bold;
         }
         & Static { height: auto; color: $text-muted; }
-        & Input, & Input:focus { height: 1; border: none; padding: 0; margin-bottom: 1; }
+        & Field { margin-bottom: 1; }
     }
     """
 
@@ -43,7 +44,7 @@ class GoToScreen(ModalScreen[int | None]):
         """Ask, and say how it is answered."""
         with Vertical() as box:
             box.border_title = "Go to"
-            yield Input(placeholder="12.5s", max_length=40)
+            yield Field(placeholder="12.5s")
             yield self._how
 
     @on(Input.Submitted)

@@ -39,7 +39,8 @@ class Asking(_Base):
     def _conversation(self) -> "Conversation | None":
         return None if self._face.reading is None else self._face.reading.conversation
 
-    def _send(self, prompt: str) -> None:
+    def _send(self, prompt: str) -> bool:
+        """Ask, as soon as the model is ready; return whether that can be done, and say why it cannot."""
         if self.session.busy:
             self._say("The answer is still being written: esc stops it, then enter sends.", "warning")
         elif self.session.phase is Phase.GONE:
@@ -48,15 +49,19 @@ class Asking(_Base):
             self._say("A prompt is waiting for the model already: esc takes it back.", "warning")
         else:
             self._history.add(prompt)
-            if self._history.problem:
-                self._say(self._history.problem, "warning")
-                self._history.problem = None
             self._replace_edited()
-            self._box.fill("")
             self._waiting_prompt = prompt
             if self._conversation is not None:
                 self._conversation.add_user(prompt)
             self._ask_waiting()
+            return True
+        return False
+
+    def _tell_of_history(self) -> None:
+        """Say once why prompts cannot be kept."""
+        problem, self._history.problem = self._history.problem, None
+        if problem is not None:
+            self._say(problem, "warning")
 
     def _ask_waiting(self) -> None:
         session = self.session

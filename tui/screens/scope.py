@@ -80,8 +80,7 @@ class ScopeScreen(Asking, ScopeView):
             reading.conversation.add_user(self._waiting_prompt)
         self._face.all()
         self._ask_waiting()
-        if self._history.problem:
-            self._say(self._history.problem, "warning")
+        self._tell_of_history()
         self.run_worker(asyncio.to_thread(curve.preload))
         # What has been made so far stays: collections need not look at it again and again.
         gc.freeze()
@@ -137,6 +136,7 @@ class ScopeScreen(Asking, ScopeView):
 
     def _generation_ended(self, ended: Finished | Failed) -> None:
         super()._generation_ended(ended)
+        self._tell_of_history()
         action, self._after_end = self._after_end, ""
         if action:
             self.call_next(self.run_action, action)
@@ -152,7 +152,8 @@ class ScopeScreen(Asking, ScopeView):
 
     @on(PromptBox.Sent)
     def _sent(self, message: PromptBox.Sent) -> None:
-        self._send(message.prompt)
+        if not self._send(message.prompt):
+            self._box.put_back(message)
 
     def take_typing(self, event: Key | Paste) -> None:
         """Go to the prompt box before it is given what is typed or pasted, wherever the focus is."""

@@ -20,7 +20,7 @@ from .face import Face
 from .looking import Looking
 from .offering import Offering
 from .room import counter_lines, plot_lines
-from .taking_out import copy_answer, save_last_answer
+from .taking_out import save_last_answer
 from .watching import Watching
 from .wording import answer_note
 
@@ -211,7 +211,10 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
 
     def action_copy(self) -> None:
         """Copy the last answer."""
-        self._say(*copy_answer(self.app, self.session))
+        if text := self.session.answer_text:
+            self.app.copy_to_clipboard(text)
+        else:
+            self._say("There is no answer to copy yet.")
 
     def action_save(self) -> None:
         """Save the last answer."""

@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from textual.app import App
-
 from ...backends.text import well_formed
 from ...traces.settings import described
 from ...traces.tape import SessionTape
@@ -13,15 +11,6 @@ from ..options import ScopeOptions
 from ..session import Session
 
 Told = tuple[str, Literal["information", "error"]]
-
-
-def copy_answer(app: App[Any], session: Session) -> Told:
-    """Copy the last answer to the clipboard."""
-    text = session.answer_text
-    if not text:
-        return "There is no answer to copy yet.", "information"
-    app.copy_to_clipboard(text)
-    return f"Copied {len(text):,} characters to the clipboard.", "information"
 
 
 def save_last_answer(session: Session) -> Told:

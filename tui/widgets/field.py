@@ -24,6 +24,6 @@ class Field(KeptDrawing, Input):
     def _on_paste(self, event: events.Paste) -> None:
         event.prevent_default()
         event.stop()
-        lines = event.text.splitlines()
-        if lines:
-            self.replace(visible(lines[0]), *self.selection)
+        # Lines are put together: none is lost.
+        if text := " ".join(event.text.split("\n")).strip():
+            self.replace(visible(text), *self.selection)

@@ -1,6 +1,7 @@
 """Where prompts are typed."""
 
 from textual import events
+from textual.document._document import Location
 from textual.message import Message
 
 from ...backends.text import visible
@@ -30,11 +31,13 @@ class PromptBox(Area):
     """
 
     class Sent(Message):
-        """A prompt was sent; the box still holds it."""
+        """A prompt was sent. The box is empty for what is typed next; a prompt that cannot be taken is put back."""
 
-        def __init__(self, prompt: str) -> None:
+        def __init__(self, prompt: str, cursor: Location) -> None:
             super().__init__()
             self.prompt = prompt
+            self.cursor = cursor
+            """Where the cursor was in it."""
 
     def __init__(self, history: History, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -46,12 +49,21 @@ class PromptBox(Area):
         self.text = visible(text.replace("\r\n", "\n").replace("\r", "\n"), keep_lines=True)
         self.move_cursor(self.document.end)
 
+    def put_back(self, sent: Sent) -> None:
+        """Put a prompt back in front of what has been typed since."""
+        typed_since = bool(self.text)
+        self.insert(sent.prompt, (0, 0))
+        if not typed_since:
+            self.move_cursor(sent.cursor)
+
     async def _on_key(self, event: events.Key) -> None:
         if event.key == "enter":
             event.stop()
             event.prevent_default()
             if self.text.strip():
-                self.post_message(self.Sent(self.text))
+                sent = self.Sent(self.text, self.cursor_location)
+                self.fill("")
+                self.post_message(sent)
         elif event.key in _NEW_LINE_KEYS:
             event.stop()
             event.prevent_default()

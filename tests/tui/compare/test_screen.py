@@ -150,7 +150,7 @@ async def test_a_round_that_was_cancelled_is_replayed_with_all_lanes() -> None:
 
 async def test_copy_and_save(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     copied: list[str] = []
-    monkeypatch.setattr(CompareApp, "copy_to_clipboard", lambda self, text: copied.append(text))
+    monkeypatch.setattr(CompareApp, "copy_to_clipboard", lambda self, text, what: copied.append(text))
     monkeypatch.chdir(tmp_path)
     async with comparing() as running:
         await running.play(running.comparison.all_written)

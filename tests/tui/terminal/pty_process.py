@@ -26,8 +26,10 @@ class PtyProcess:
         stdin: bytes | None = None,
         stderr: int | None = None,
         env: dict[str, str] | None = None,
+        keys: bytes = b"",
     ) -> None:
-        """``stdin``: what comes through a pipe in place of the terminal. ``stderr``: a descriptor in place of it."""
+        """``stdin``: what comes through a pipe in place of the terminal. ``stderr``: a descriptor in place of it.
+        ``keys``: what is typed before the process is there."""
         self._columns, self._rows = size
         self.output = b""
         self._status: int | None = None
@@ -38,6 +40,8 @@ class PtyProcess:
         self._master, self._slave = os.openpty()
         fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", self._rows, self._columns, 0, 0))
         self.attributes_before = self.attributes()
+        if keys:
+            os.write(self._master, keys)
         self.pid = os.fork()
         if self.pid == 0:
             try:
@@ -75,6 +79,10 @@ class PtyProcess:
             if time.monotonic() > deadline or self._ended():
                 raise AssertionError(f"the output ended with {self.output[-2000:].decode(errors='replace')}")
             self._read(0.1)
+
+    def read_some(self) -> None:
+        """Read what is there, so that the process can go on writing."""
+        self._read(0.0)
 
     def read_rest(self) -> None:
         """Read until nothing has come for a second."""
