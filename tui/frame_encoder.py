@@ -1,7 +1,11 @@
 """Frames in few bytes: only cells that differ from those on the terminal, and only the part of a style that changes."""
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
+from itertools import groupby
+from operator import itemgetter
+from unicodedata import category, east_asian_width
 
 import msgspec
 from rich.console import Console
@@ -10,7 +14,7 @@ from rich.style import Style
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.strip import Strip
 
-from .conversation.graphemes import is_simple
+from .conversation.graphemes import clusters, drawn, is_simple, width_of
 
 _RESET = "\x1b[0m"
 _INVISIBLE_ON_SPACES = frozenset({"", "1", "2", "3", "1;2", "1;3", "2;3", "1;2;3"})
@@ -19,6 +23,12 @@ _GAP_AT_MOST = 4
 """So many cells that need not change are cheaper to write again than to step over."""
 _ERASED_AT_LEAST = 8
 """Fewer spaces are as short as the sequence that erases them."""
+_MOST_CELLS = 2
+"""So many for each character of a cluster: a terminal may draw those of a joined emoji one beside the other."""
+_WRITTEN = frozenset("LNPZ")
+"""Letters, digits, punctuation and spaces, by the first letter of their category."""
+_CONJOINING = re.compile("[\u0e33\u0eb3\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]")
+"""Letters that some terminals draw in the cell of the one before: of Hangul syllables, and Thai and Lao am."""
 
 
 class Pen(msgspec.Struct, frozen=True, eq=False):
@@ -60,19 +70,82 @@ class _Encoded(CompositorUpdate):
         return self._encoder.encode(self._update, console)
 
 
+class _Row:
+    """What the terminal shows in one row, cell by cell."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        """A cluster stands in its first cell; the others of it are empty."""
+        self.pens: list[Pen | None] = []
+        """``None``: nothing is known of the cell."""
+        self.simple = True
+        """Whether there are only clusters of one simple character."""
+
+    def reach(self, end: int) -> None:
+        """Be at least ``end`` cells wide."""
+        missing = end - len(self.texts)
+        if missing > 0:
+            self.texts += [""] * missing
+            self.pens += [None] * missing
+
+    def put(self, x: int, texts: Sequence[str], pens: Sequence[Pen]) -> None:
+        """Replace cells. Of a cluster that loses some of its cells, spaces are left."""
+        end = x + len(texts)
+        for edge in (x, end):
+            self._split(edge)
+        self.texts[x:end], self.pens[x:end] = texts, pens
+
+    def _split(self, edge: int) -> None:
+        if edge >= len(self.texts) or not self._continues(edge):
+            return
+        first = last = edge
+        while self._continues(first):
+            first -= 1
+        while last < len(self.texts) and self._continues(last):
+            last += 1
+        self.texts[first:last] = " " * (last - first)
+
+    def _continues(self, column: int) -> bool:
+        return column > 0 and not self.texts[column] and self.pens[column] is not None
+
+    def touched(self) -> Iterator[tuple[int, int]]:
+        """Yield (first, last exclusive) of the cells where a cluster whose width is not certain may show: the one
+        before, to which it may be added, its own, and those that it may lie on."""
+        for column, text in enumerate(self.texts):
+            if text and not _is_certain(text):
+                yield max(column - 1, 0), min(column + _MOST_CELLS * len(text), len(self.texts))
+
+    def whole_clusters(self, first: int, last: int) -> tuple[int, int]:
+        """Return these bounds, widened to those of clusters."""
+        while self._continues(first):
+            first -= 1
+        while last < len(self.texts) and self._continues(last):
+            last += 1
+        return first, last
+
+
 class FrameEncoder:
-    """Knows what the terminal shows. Every frame has to go through it, in order."""
+    """Knows what the terminal shows. Every frame has to go through it, in order.
+
+    How many cells a terminal takes for a cluster is certain for letters and the like. The cells of all others are
+    blanked first, the cursor is put where the next cluster belongs, and whatever the cluster may lie on is written
+    again, so that nothing stays behind however the terminal measures.
+    """
 
     def __init__(self, erases: Callable[[], bool] = lambda: False) -> None:
         """``erases`` says whether the terminal erases cells in the current background; asked once, when it matters."""
         self._erases = erases
         self._can_erase: bool | None = None
         self._pens: dict[tuple[object, ...], Pen] = {}
-        self._rows: dict[int, tuple[list[str], list[Pen | None]]] = {}
+        self._rows: dict[int, _Row] = {}
         self._width = 0
         self._out: list[str] = []
         self._pen: Pen | None = None
         self._at: tuple[int, int] | None = None
+
+    def forget(self) -> None:
+        """Take it that the terminal may show anything: another program has drawn on it, or it was resized."""
+        self._rows.clear()
 
     def wrap(self, update: CompositorUpdate) -> CompositorUpdate:
         """Return the update as one that is encoded here when it is rendered."""
@@ -82,58 +155,120 @@ class FrameEncoder:
         """Return what brings the terminal from the frame before to this one."""
         self._out, self._pen, self._at = [], None, None
         if isinstance(update, ChopsUpdate):
-            for y, x, strip in _parts(update):
-                self._strip(y, x, strip, console)
+            for y, parts in groupby(_parts(update), key=itemgetter(0)):
+                self._draw(y, [(x, strip) for _, x, strip in parts], console)
         elif isinstance(update, LayoutUpdate):
-            # What the terminal shows may be anything: it was resized, or another program has drawn on it.
-            self._rows.clear()
+            self.forget()
             self._width = update.region.right
             for y, strips in enumerate(update.strips, update.region.y):
-                x = update.region.x
-                for strip in strips:
-                    self._strip(y, x, strip, console)
-                    x += strip.cell_length
+                self._draw(y, list(_placed(update.region.x, strips)), console)
         else:
-            self._rows.clear()
+            self.forget()
             return update.render_segments(console)
         if self._pen is not None:
             self._out.append(_RESET)
         return "".join(self._out)
 
-    def _row(self, y: int, end: int) -> tuple[list[str], list[Pen | None]]:
-        """Return what is known of a row, at least up to the column ``end``."""
-        shown, pens = self._rows.setdefault(y, ([], []))
-        missing = end - len(shown)
-        if missing > 0:
-            shown += [""] * missing
-            pens += [None] * missing
-        return shown, pens
+    def _draw(self, y: int, parts: Sequence[tuple[int, Strip]], console: Console) -> None:
+        """Bring a row to what these parts of it, from left to right, are to show."""
+        row = self._rows.setdefault(y, _Row())
+        row.reach(max((x + strip.cell_length for x, strip in parts), default=0))
+        cells = [(x, *self._cells(strip, console)) for x, strip in parts]
+        if row.simple and all(simple for _, _, _, simple in cells):
+            for x, texts, pens, _ in cells:
+                self._draw_simple(y, row, x, texts, pens)
+            return
+        before = list(row.texts), list(row.pens)
+        touched = list(row.touched())
+        for x, texts, pens, _ in cells:
+            row.put(x, texts, pens)
+        changed = {
+            column
+            for column, (old, new, old_pen, new_pen) in enumerate(
+                zip(before[0], row.texts, before[1], row.pens, strict=True)
+            )
+            if old != new or old_pen is not new_pen
+        }
+        for first, last in _joined([*touched, *row.touched()]):
+            columns = range(first, last)
+            if not changed.isdisjoint(columns):
+                changed.update(column for column in columns if row.pens[column] is not None)
+        self._write_clusters(y, row, sorted(changed))
+        row.simple = bool(is_simple("".join(row.texts)))
 
-    def _strip(self, y: int, x: int, strip: Strip, console: Console) -> None:
-        end = x + strip.cell_length
-        shown, shown_pens = self._row(y, end)
-        segments = list(strip)
-        text = "".join(segment.text for segment in segments)
-        if not is_simple(text) or len(text) != strip.cell_length:
-            # Terminals measure such text in ways of their own: all of it is written, from a known place, and nothing is
-            # known of what stands to the right of it.
-            shown[x:] = [""] * (len(shown) - x)
-            self._move(y, x)
-            self._out.append((_RESET if self._pen else "") + strip.render(console))
-            self._pen = self._at = None
+    def _draw_simple(self, y: int, row: _Row, x: int, texts: Sequence[str], pens: Sequence[Pen]) -> None:
+        end = x + len(texts)
+        before, before_pens = row.texts[x:end], row.pens[x:end]
+        if before_pens == pens and before == texts:
             return
-        pens = self._pens_of(segments, console)
-        before, before_pens = shown[x:end], shown_pens[x:end]
-        if before_pens == pens and before == list(text):
-            return
-        shown[x:end], shown_pens[x:end] = text, pens
+        row.texts[x:end], row.pens[x:end] = texts, pens
         changed = [
             column
-            for column, (old, new, old_pen, new_pen) in enumerate(zip(before, text, before_pens, pens, strict=True))
+            for column, (old, new, old_pen, new_pen) in enumerate(
+                zip(before, texts, before_pens, pens, strict=True), start=x
+            )
             if old != new or old_pen is not new_pen
         ]
         for first, last in _runs(changed):
-            self._write(y, x, first, last, text, pens)
+            self._write(y, row, first, last)
+
+    def _write_clusters(self, y: int, row: _Row, changed: Sequence[int]) -> None:
+        done = 0
+        for first, last in _runs(changed, step=1):
+            first, last = row.whole_clusters(max(first, done), last)
+            start = first
+            while start < last:
+                stop, certain, own = start + 1, _is_certain(row.texts[start]), row.pens[start]
+                while stop < last and (
+                    not row.texts[stop] or (_is_certain(row.texts[stop]) is certain and row.pens[stop] is own)
+                ):
+                    stop += 1
+                if certain:
+                    self._write(y, row, start, stop)
+                else:
+                    self._write_uncertain(y, row, start, stop)
+                start = stop
+            done = max(done, last)
+
+    def _write_uncertain(self, y: int, row: _Row, first: int, last: int) -> None:
+        """Write clusters of one pen, wherever each of them leaves the cursor."""
+        own = row.pens[first]
+        assert own is not None
+        self._move(y, first)
+        self._take(own, spaces=False)
+        self._out.append(" " * (last - first))
+        self._at = None
+        for column in range(first, last):
+            if text := row.texts[column]:
+                self._move(y, column)
+                self._out.append(text)
+                self._at = None
+
+    def _cells(self, strip: Strip, console: Console) -> tuple[list[str], list[Pen], bool]:
+        """Return text and pen of each cell, and whether all are of one simple character."""
+        segments = list(strip)
+        text = "".join(segment.text for segment in segments)
+        if is_simple(text) and len(text) == strip.cell_length:
+            return list(text), self._pens_of(segments, console), True
+        texts: list[str] = []
+        pens: list[Pen] = []
+        for part, style, _ in segments:
+            own = self._pen_of(style, console)
+            for start, stop, width in clusters(part):
+                cluster = drawn(part, start, stop)
+                if width:
+                    texts += [cluster, *[""] * (width - 1)]
+                    pens += [blank(own) if cluster == " " else own] * width
+                # else: a mark on nothing, which would go to whatever stands before
+        # Others may have measured it otherwise.
+        if (missing := strip.cell_length - len(texts)) > 0:
+            texts += [" "] * missing
+            pens += [blank(pens[-1]) if pens else pen("", "", "")] * missing
+        end = strip.cell_length
+        while end < len(texts) and not texts[end]:
+            end -= 1
+        texts[end:] = " " * (strip.cell_length - end)
+        return texts, pens[: strip.cell_length], False
 
     def _pens_of(self, segments: Iterable[Segment], console: Console) -> list[Pen]:
         pens: list[Pen] = []
@@ -156,16 +291,17 @@ class FrameEncoder:
             found = self._pens[key] = _parameters(style, console)
         return found
 
-    def _write(self, y: int, x: int, first: int, last: int, text: str, pens: list[Pen]) -> None:
-        """Write the cells ``first`` to ``last`` (exclusive) of a strip at ``x``."""
+    def _write(self, y: int, row: _Row, first: int, last: int) -> None:
+        """Write the cells ``first`` to ``last`` (exclusive), whose clusters are certain."""
         start = first
         while start < last:
-            own = pens[start]
+            own = row.pens[start]
+            assert own is not None
             stop = start + 1
-            while stop < last and pens[stop] is own:
+            while stop < last and row.pens[stop] is own:
                 stop += 1
-            part = text[start:stop]
-            self._move(y, x + start)
+            part = "".join(row.texts[start:stop])
+            self._move(y, start)
             spaces = not own.attributes and not part.strip(" ")
             self._take(own, spaces=spaces)
             if spaces and stop - start >= _ERASED_AT_LEAST and self._may_erase():
@@ -173,7 +309,7 @@ class FrameEncoder:
             else:
                 self._out.append(part)
                 # After the last column terminals differ in where the cursor stands.
-                self._at = (y, x + stop) if x + stop < self._width else None
+                self._at = (y, stop) if stop < self._width else None
             start = stop
 
     def _may_erase(self) -> bool:
@@ -217,14 +353,47 @@ def _parts(update: ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
     for y, first, last in update.spans:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
             if strip is not None and x < last and end > first:
-                yield y, x, strip.crop(0, min(end, last) - x)
+                # A cluster is not cut: only half of it would be known then.
+                yield y, x, strip.crop(0, min(end, last) - x) if is_simple(strip.text) else strip
 
 
-def _runs(columns: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield (first, last exclusive) of the columns, short gaps closed."""
+def _placed(x: int, strips: Iterable[Strip]) -> Iterator[tuple[int, Strip]]:
+    """Yield each of the strips, which follow each other from the column ``x`` on, with its column."""
+    for strip in strips:
+        yield x, strip
+        x += strip.cell_length
+
+
+@cache
+def _is_certain(text: str) -> bool:
+    """Whether all terminals take a cluster for as many cells as we do: characters that are used in writing, alone, and
+    an empty cell, which is none."""
+    if len(text) > 1:
+        return False
+    if not text or is_simple(text):
+        return True
+    cells = 2 if east_asian_width(text) in "WF" else 1
+    return category(text)[0] in _WRITTEN and cells == width_of[text] and not _CONJOINING.match(text)
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return (first, last exclusive) of these, with those that overlap made one."""
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(spans):
+        if joined and first < joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(joined[-1][1], last))
+        else:
+            joined.append((first, last))
+    return joined
+
+
+def _runs(columns: Sequence[int], step: int = _GAP_AT_MOST) -> Iterator[tuple[int, int]]:
+    """Yield (first, last exclusive) of the columns, of which there may be none; up to ``step`` from one to the next."""
+    if not columns:
+        return
     first = previous = columns[0]
     for column in columns[1:]:
-        if column - previous > _GAP_AT_MOST:
+        if column - previous > step:
             yield first, previous + 1
             first = column
         previous = column
