@@ -1,5 +1,6 @@
 """The step loop: sequences in, one batch computed, one token out of each sequence that is ready."""
 
+import ctypes
 import time
 from collections.abc import Callable
 from collections.abc import Sequence as Tokens
@@ -8,11 +9,15 @@ from typing import Any, Protocol
 import msgspec
 
 from ..engine import EngineError
-from .bindings import llama_cpp
+from .bindings import libggml, llama_cpp
 from .progress import DecodeWatch
 
 _ABORTED = 2
 _NO_SLOT = 1
+_F32 = 0  # GGML_TYPE_F32, ggml.h
+
+_all_finite = libggml.ggml_validate_row_data
+_all_finite.argtypes, _all_finite.restype = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t], ctypes.c_bool
 
 
 class Drawing(Protocol):
@@ -59,6 +64,17 @@ class Sampled(msgspec.Struct, frozen=True):
     sample_ns: int
 
 
+class NotANumberError(EngineError):
+    """The logits hold a NaN or an infinity, from which nothing can be drawn."""
+
+    def __init__(self, where: str) -> None:
+        super().__init__(
+            f"The model's output is not a number {where}: the file may be damaged.",
+            "Its logits hold a NaN or an infinity.",
+            "Copy or download the file again. Where it is whole, try -fa off, or -ngl 0 on a GPU.",
+        )
+
+
 class Cancelled(Exception):
     """The computation was stopped in mid-batch; sequences keep only what was computed before."""
 
@@ -77,6 +93,8 @@ class Scheduler:
         """
         self._context = context
         self._memory = llama_cpp.llama_get_memory(context)
+        vocabulary = llama_cpp.llama_model_get_vocab(llama_cpp.llama_get_model(context))
+        self._logits_bytes = llama_cpp.llama_vocab_n_tokens(vocabulary) * ctypes.sizeof(ctypes.c_float)
         self._micro_batch = micro_batch
         self.capacity = batch_size if node_progress else micro_batch
         """Tokens that one batch takes."""
@@ -94,7 +112,7 @@ class Scheduler:
         """Compute one batch and return the tokens that it gave.
 
         ``advance`` is called during prefill with a sequence and how many of its tokens are computed. Raises Cancelled
-        once ``stop`` says so in mid-prefill, and EngineError when llama.cpp cannot go on.
+        once ``stop`` says so in mid-prefill, EngineError when llama.cpp cannot go on, and NotANumberError.
         """
         shares = self._fill()
         if not shares:
@@ -109,7 +127,10 @@ class Scheduler:
             advance(sequence, sequence.computed + count)
         for sequence, count, logits_at in shares:
             sequence.computed += count
-            if logits_at < 0 or sequence.sampler is None:
+            if logits_at < 0:
+                continue
+            self._check_logits(sequence, logits_at)
+            if sequence.sampler is None:
                 continue
             before = time.perf_counter_ns()
             token = sequence.sampler.sample(self._context, logits_at)
@@ -202,6 +223,22 @@ class Scheduler:
             f"llama_decode returned {status}",
             "Use a shorter prompt or a larger context (-c).",
         )
+
+    def _check_logits(self, sequence: Sequence, position: int) -> None:
+        """Raise NotANumberError where nothing can be drawn from the logits at a batch position.
+
+        What is wrong inside the model makes all logits NaN, so one of them tells; a damaged row of the output matrix is
+        one logit at every position, so all of them are looked at once, after the prompt: 0.6 ns each.
+        """
+        logits = llama_cpp.llama_get_logits_ith(self._context, position)
+        first = logits[0]
+        after_prompt = sequence.computed == sequence.prompt_length
+        if first - first == 0 and not (after_prompt and not _all_finite(_F32, logits, self._logits_bytes)):
+            return
+        # A masked NaN is a NaN all the same: only zeros leave nothing of it to the next request.
+        self.clear()
+        sequence.computed = 0
+        raise NotANumberError(f"at token {len(sequence.tokens) - sequence.prompt_length + 1:,}")
 
     def _forget(self, sequences: list[Sequence]) -> None:
         """Bring the memory back to what each sequence had computed before the batch that failed."""

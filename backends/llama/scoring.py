@@ -18,7 +18,7 @@ from ..scoring import Exchange, stretch_rows
 from .bindings import llama_cpp
 from .memory import SequenceMemory
 from .probabilities import Arithmetic, Facts, Pieces
-from .scheduler import Cancelled, Scheduler, Sequence
+from .scheduler import Cancelled, NotANumberError, Scheduler, Sequence
 from .vocabulary import Vocabulary
 
 _Rows = npt.NDArray[np.float32]
@@ -71,6 +71,10 @@ class Scorer:
                     rows += self._read(request, exchange, first, sequence.computed, control)
         except Cancelled:
             return Finished(t=time.perf_counter_ns(), reason="cancelled")
+        except NotANumberError:
+            self._scheduler.clear()  # as the scheduler does itself
+            sequence.computed = 0
+            raise
         finally:
             memory.settle_scored(sequence)
         compared = request.exchange is not None and request.role == "compared"
@@ -164,9 +168,12 @@ class _Worker:
         """Return what ``logits`` say of the token at ``position`` of the request's. Raises EngineError."""
         facts = self._arithmetic.facts(logits, request.tokens[position])
         if facts is None:
+            token = f"token {request.start + position + 1:,} of the text"
+            if not np.isfinite(logits).all():
+                raise NotANumberError(f"at {token}")
             raise EngineError(
-                f"The model has no probability for token {request.start + position + 1:,} of the text.",
-                "Its logits are no numbers, or rule the token out.",
+                f"The model has no probability for {token}.",
+                "Its logits rule the token out.",
                 "Score another text, or check the model file.",
             )
         if exchange is None:

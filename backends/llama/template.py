@@ -56,6 +56,18 @@ class _Generation(Extension):
         return parser.parse_statements(("name:endgeneration",), drop_needle=True)
 
 
+class _Missing(jinja2.Undefined):
+    """What a template asks for and nobody has given; added to a text it is empty, as in llama.cpp."""
+
+    def _added(self, other: Any) -> str:
+        # What the sandbox forbids is undefined as well, and stays an error.
+        if isinstance(other, str) and self._undefined_exception is jinja2.UndefinedError:
+            return other
+        self._fail_with_undefined_error()
+
+    __add__ = __radd__ = _added  # type: ignore[assignment]
+
+
 def _raise_exception(message: str) -> None:
     raise _TemplateRaised(message)
 
@@ -67,7 +79,7 @@ def _tojson(value: Any, ensure_ascii: bool = False, indent: int | None = None, *
 
 def _environment(now: Callable[[], datetime.datetime]) -> ImmutableSandboxedEnvironment:
     environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
+        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols], undefined=_Missing
     )
     environment.filters["tojson"] = _tojson
     environment.globals["raise_exception"] = _raise_exception
@@ -103,15 +115,16 @@ class ChatTemplate:
         return next((name for marker, name in _FAMILIES if marker in self.source), "custom")
 
     def render(self, messages: Sequence[Message]) -> str:
-        """Return the prompt that ends where the assistant's answer begins. Raises EngineError with the reason."""
+        """Return the prompt that ends where the assistant's answer begins. Raises EngineError with the reason.
+
+        Tools and documents are left undefined, as by llama.cpp: templates iterate over them where they are ``None``.
+        """
         try:
             return self._template.render(
                 messages=[{"role": message.role, "content": message.content} for message in messages],
                 add_generation_prompt=True,
                 bos_token=self._bos,
                 eos_token=self._eos,
-                tools=None,
-                documents=None,
             )
         except _TemplateRaised as error:
             raise EngineError("The model's chat template refuses this conversation.", str(error), _REMEDY) from error

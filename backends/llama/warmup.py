@@ -1,12 +1,13 @@
 """The first computation, done before anyone waits for it."""
 
+import contextlib
 import time
 from typing import Any
 
 from ..requests import Sampling
 from .bindings import llama_cpp
 from .sampling import Sampler
-from .scheduler import Scheduler, Sequence
+from .scheduler import NotANumberError, Scheduler, Sequence
 from .vocabulary import Vocabulary
 
 _SEQUENCE = 0
@@ -39,8 +40,9 @@ def _generate(scheduler: Scheduler, vocabulary: Vocabulary, prompt_length: int) 
     token = vocabulary.bos if vocabulary.bos >= 0 else max(vocabulary.eos, 0)
     sequence = Sequence(_SEQUENCE, [token] * prompt_length, 0, sampler)
     scheduler.sequences = [sequence]
-    while len(sequence.tokens) < prompt_length + _DECODES:
-        scheduler.step(lambda: False, lambda _sequence, _computed: None)
+    with contextlib.suppress(NotANumberError):  # told of when somebody asks, with the token
+        while len(sequence.tokens) < prompt_length + _DECODES:
+            scheduler.step(lambda: False, lambda _sequence, _computed: None)
     scheduler.sequences = []
     scheduler.clear()
     sampler.close()

@@ -1,6 +1,8 @@
 """Chat templates as models bring them."""
 
 import datetime
+import os
+from pathlib import Path
 
 import pytest
 
@@ -203,9 +205,17 @@ class TestUndefined:
         assert render("[{{ messages[0].tool_calls }}{{ messages[0]['name'] }}]") == "[]"
         assert render("{% if 'tool_calls' not in messages[0] %}plain{% endif %}") == "plain"
 
-    def test_no_tools_and_no_documents_are_none(self) -> None:
-        source = "{% if tools is none %}a{% endif %}{% if not documents %}b{% endif %}{{ tools is not none }}"
-        assert render(source) == "abFalse"
+    def test_no_tools_and_no_documents_are_undefined(self) -> None:
+        source = "{% if tools is not defined %}a{% endif %}{% if not documents %}b{% endif %}{{ tools | length }}"
+        assert render(source) == "ab0"
+        assert render("{% for tool in tools %}{{ tool.name }}{% endfor %}") == ""
+
+    def test_what_is_missing_is_empty_where_it_is_added_to_a_text(self) -> None:
+        assert render("{{ 'a' + functions + '\n' + datetime + '.' }}{{ functions + 'b' }}{{ 'c' ~ nothing }}") == (
+            "a\n.bc"
+        )
+        assert "UndefinedError" in refusal("{{ functions + 1 }}").reason
+        assert "SecurityError" in refusal("{{ 'a' + messages.__class__ }}").reason
 
     def test_a_default_for_what_is_missing(self) -> None:
         assert render("{{ enable_thinking | default(true) }}") == "True"
@@ -231,3 +241,26 @@ def test_blocks_leave_no_white_space_behind() -> None:
 )
 def test_the_template_in_use_is_named(source: str, name: str) -> None:
     assert ChatTemplate(source, "", "").name == name
+
+
+_FOLDER = os.environ.get("LLAMA_CPP_TEMPLATES")
+LLAMA_CPP_TEMPLATES = sorted(Path(_FOLDER).glob("*.jinja")) if _FOLDER else []
+
+
+@pytest.mark.skipif(not LLAMA_CPP_TEMPLATES, reason="LLAMA_CPP_TEMPLATES does not name llama.cpp's models/templates")
+@pytest.mark.parametrize(
+    "messages",
+    [(USER,), (Message("system", "Brief. 🦙"), USER), (USER, Message("assistant", "Hello"), Message("user", "Bye"))],
+    ids=["user", "system", "follow-up"],
+)
+def test_every_template_of_llama_cpp_renders_or_refuses_by_itself(messages: tuple[Message, ...]) -> None:
+    """``models/templates`` in llama.cpp's source, which the sdist of llama-cpp-python holds."""
+    failed = {}
+    for path in LLAMA_CPP_TEMPLATES:
+        template = ChatTemplate(path.read_text(encoding="utf-8"), "<s>", "</s>", noon)
+        try:
+            assert messages[-1].content in template.render(messages), path.name
+        except EngineError as error:
+            if "refuses" not in error.what:
+                failed[path.name] = error.reason
+    assert not failed

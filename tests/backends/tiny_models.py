@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from decodescope.models.header import read_header
+
 from ..models.gguf_files import F32, Tensor, Value, gguf, tensor_bytes
 
 _FIXED_SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
@@ -59,8 +61,21 @@ def _write(
     return path
 
 
-def tiny_llama(path: Path, demo: Path, changes: dict[str, Value | None] | None = None) -> Path:
-    """A dense transformer of one layer; ``changes`` to its metadata, ``None`` removes a key."""
+def spoil(path: Path, tensor: str, row: int = 0) -> Path:
+    """Put a NaN at the beginning of a row of an F32 tensor."""
+    header = read_header(path)
+    found = next(one for one in header.tensors if one.name == tensor)
+    with path.open("r+b") as file:
+        file.seek(header.data_offset + found.offset + 4 * row * found.dimensions[0])
+        file.write(struct.pack("<f", float("nan")))
+    return path
+
+
+def tiny_llama(path: Path, demo: Path, changes: dict[str, Value | None] | None = None, *, untied: bool = False) -> Path:
+    """A dense transformer of one layer; ``changes`` to its metadata, ``None`` removes a key.
+
+    ``untied``: its output matrix is not that of the embeddings.
+    """
     own: dict[str, Value] = {
         "general.architecture": "llama",
         "llama.context_length": 512,
@@ -82,6 +97,8 @@ def tiny_llama(path: Path, demo: Path, changes: dict[str, Value | None] | None =
         ("blk.0.ffn_up.weight", (_WIDTH, 2 * _WIDTH), F32),
         ("blk.0.ffn_down.weight", (2 * _WIDTH, _WIDTH), F32),
     ]
+    if untied:
+        tensors.append(("output.weight", (_WIDTH, _VOCABULARY), F32))
     return _write(path, demo, own, tensors, changes or {})
 
 
