@@ -16,6 +16,7 @@ from . import (
     replaying,
     scoring,
     screen_cost,
+    thread_choice,
     token_facts,
 )
 from .figures import Figure, table
@@ -29,6 +30,7 @@ BENCHMARKS: dict[str, Callable[[], list[Figure]]] = {
     "probabilities": token_facts.cost_of_probabilities,
     "scoring": scoring.against_prefill,
     "disturbance": token_facts.naming_disturbances,
+    "threads": thread_choice.adapting,
     "recording": recording.against_none,
     "replay": replaying.replaying,
     "screen": screen_cost.cost_to_the_generation,

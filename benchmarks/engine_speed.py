@@ -63,7 +63,7 @@ def peer(kind: str) -> Iterator[Peer]:
 @contextmanager
 def engine(**settings: Any) -> Iterator[Backend]:
     """The engine on the demo model, ready."""
-    backend = launch(resolve("demo"), EngineSettings(threads=THREADS, **settings))
+    backend = launch(resolve("demo"), EngineSettings(**{"threads": THREADS, **settings}))
     try:
         collect(backend, ModelReady)
         yield backend

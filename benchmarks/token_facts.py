@@ -65,7 +65,7 @@ def naming_disturbances() -> list[Figure]:
         for _ in range(ROUNDS):
             quiet = _run(backend, JUDGED_TOKENS)
             quiet_shares.append(float(quiet.outliers.mean()))
-            with _busy_core():
+            with busy_core():
                 busy = _run(backend, JUDGED_TOKENS)
             median = float(np.median(quiet.itl_ns))
             is_slow = busy.itl_ns > SLOW_FACTOR * median
@@ -93,7 +93,7 @@ def naming_disturbances() -> list[Figure]:
 
 
 @contextmanager
-def _busy_core() -> Iterator[None]:
+def busy_core() -> Iterator[None]:
     """Another process that never rests."""
     process = subprocess.Popen([sys.executable, "-c", _BUSY])
     try:
