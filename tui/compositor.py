@@ -1,13 +1,14 @@
 """Partial updates that ask only the widgets that changed, and only for the rows that changed."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from textual._compositor import ChopsUpdate, Compositor
 from textual.geometry import Region
 from textual.strip import Strip
 
+from .conversation.graphemes import is_simple
 from .widgets.prepared import PreparedLines
 
 if TYPE_CHECKING:
@@ -19,21 +20,65 @@ else:
     _Base = object  # Textual inherits styles and component classes from the first base that is a widget
 
 
+_Span = tuple[int, int, int]
+"""Row, first column, column after the last."""
+
+
 class SparingCompositor(Compositor):
-    """Textual's asks every widget that touches the smallest rectangle around all changes for all of its lines."""
+    """Textual's asks every widget that touches the smallest rectangle around all changes for all of its lines, and
+    cuts all lines of the screen where any two widgets meet."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._spans: list[tuple[int, int, int]] | None = None
-        """(row, first column, column after the last) of what is being updated; ``None``: everything."""
+        self._spans: list[_Span] | None = None
+        """What is being updated; ``None``: everything."""
 
     def render_partial_update(self) -> ChopsUpdate | None:
         """Return what has changed."""
-        self._spans = list(self._regions_to_spans(self._dirty_regions))
+        spans = list(self._regions_to_spans(self._dirty_regions))
+        owners = self._owners(spans)
+        if owners is not None and (update := self._whole(spans, owners)) is not None:
+            self._dirty_regions.clear()
+            return update
+        self._spans = spans
         try:
             return super().render_partial_update()
         finally:
             self._spans = None
+
+    def _owners(self, spans: Sequence[_Span]) -> "dict[Widget, tuple[Region, list[_Span]]] | None":
+        """Return which widget is seen in each span, with its region; ``None`` where one of them is not all one's own,
+        or where there is none."""
+        owners: dict[Widget, tuple[Region, list[_Span]]] = {}
+        for span in spans:
+            y, first, last = span
+            for widget, (region, clip) in self.visible_widgets.items():  # from front to back
+                left, top, width, height = shown = region.intersection(clip)
+                if top <= y < top + height and first < left + width and last > left:
+                    if not _covers(shown, span):
+                        return None
+                    owners.setdefault(widget, (region, []))[1].append(span)
+                    break
+            else:
+                return None
+        return owners or None
+
+    def _whole(self, spans: list[_Span], owners: "dict[Widget, tuple[Region, list[_Span]]]") -> ChopsUpdate | None:
+        """Return an update of spans each of which is all one widget's; ``None`` where text that terminals measure in
+        ways of their own has to be written from further left, or is cut elsewhere."""
+        chops: dict[int, dict[int, Strip]] = {}
+        ends: dict[int, list[int]] = {}
+        for widget, (region, own) in owners.items():
+            top = own[0][0]
+            strips = widget.render_lines(Region(0, top - region.y, region.width, own[-1][0] + 1 - top))
+            for y, first, last in own:
+                strip = strips[y - top]
+                if not is_simple(strip.text) and (first > region.x or any(first < cut < last for cut in self.cuts[y])):
+                    return None
+                chops.setdefault(y, {})[first] = strip.crop(first - region.x, last - region.x)
+                ends.setdefault(y, []).append(last)
+        # Textual's are sequences with an item for every row; of these two nothing but the rows of ``spans`` is asked.
+        return ChopsUpdate(cast("Sequence[Mapping[int, Strip]]", chops), spans, cast("list[list[int]]", ends))
 
     def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:
         if self._spans is None:
@@ -53,7 +98,7 @@ class SparingCompositor(Compositor):
                 spans = [span for span in spans if not _covers(shown, span)]
 
 
-def _covers(region: Region, span: tuple[int, int, int]) -> bool:
+def _covers(region: Region, span: _Span) -> bool:
     y, first, last = span
     return region.y <= y < region.bottom and region.x <= first and last <= region.right
 

@@ -22,20 +22,17 @@ class Tempo(msgspec.Struct, frozen=True):
     """How often each part of the screen is drawn at most, in seconds between two drawings."""
 
     frame: float = 1 / FRAMES_PER_SECOND
-    """The text."""
-    newest: float = 0.2
-    """The newest token, which stands far from the text."""
+    """The text, and everything that counts with it."""
     figures: float = 0.5
+    """Percentiles; and while nothing comes, everything."""
     plot_at_least: float = 0.0
-    plot_at_most: float = 2.0
+    plot_at_most: float = 2.5
     """A dear plot is drawn less often, but at least this often."""
 
 
 def tempo(frames_per_second: int | None, *, low_bandwidth: bool) -> Tempo:
     """Return the tempo that was asked for; ``None``: as many frames as are usual."""
-    chosen = (
-        Tempo(frame=0.4, newest=2.0, figures=2.0, plot_at_least=4.0, plot_at_most=4.0) if low_bandwidth else Tempo()
-    )
+    chosen = Tempo(frame=0.4, figures=2.0, plot_at_least=4.0, plot_at_most=4.0) if low_bandwidth else Tempo()
     return chosen if frames_per_second is None else replace(chosen, frame=1 / frames_per_second)
 
 

@@ -23,6 +23,8 @@ class Key(msgspec.Struct, frozen=True):
     """In a narrow key bar the highest ranks go first; rank 0 always stays."""
     recorded: bool = True
     """Whether it works on a recording, which can only be looked at."""
+    pair: str = ""
+    """What it and the other keys of this name do together, in one word: the key bar has one entry for them."""
 
 
 KEYS = (

@@ -8,9 +8,12 @@ import pytest
 from decodescope.backends.events import Event
 from decodescope.backends.requests import Sampling
 from decodescope.metrics import numbers
-from decodescope.tui.keys import KEYS
+from decodescope.tui.compare.keys import keys_now
+from decodescope.tui.keys import KEYS, RECORDING_KEYS
 from decodescope.tui.lens import Lens
 from decodescope.tui.plotting.axis import Axis
+from decodescope.tui.replay.keys import REPLAY_KEYS
+from decodescope.tui.replay.lane_keys import COMPARISON_KEYS, LANE_KEYS
 from decodescope.tui.session import Session
 from decodescope.tui.widgets.cells import Row, clip, row_width, spread
 from decodescope.tui.widgets.counters import LABELS, Figures, columns_for, figures, grid
@@ -113,7 +116,7 @@ def test_no_line_is_too_long(width: int) -> None:
         assert row_width(phase_row(made, 300 * MS, width)) <= width
         for row in grid(figures(made, 300 * MS), width, 12):
             assert row_width(row) <= max(width, 18)
-    assert row_width(key_row(width, letters=False)) <= max(width, 30)
+    assert row_width(key_row(width, letters=False)) <= width
     name = "a name that is far too long for any header " * 3
     context = gauge(412, 4096, width)
     assert row_width(header_row(name, model_facts(ready(), False), context, width)) <= max(width, 18)
@@ -199,10 +202,51 @@ def test_the_newest_token_is_made_visible() -> None:
 
 def test_every_key_is_shown_when_there_is_room() -> None:
     shown = text(key_row(200, letters=False))
-    assert all(f"{key.display} {key.label}" in shown for key in KEYS)
+    assert all(f"{key.display} {key.label}" in shown for key in KEYS if not key.pair)
     assert "? help" in text(key_row(200, letters=True))
     assert all(word in text(key_row(40, letters=False)) for word in ("stop", "help", "quit"))
     assert all(word in text(key_row(78, letters=False)) for word in ("again", "lens", "inspect", "tokens", "menu"))
+
+
+ALL_KEYS = {
+    "scope": KEYS,
+    "recording": RECORDING_KEYS,
+    "replay": REPLAY_KEYS,
+    "lanes": LANE_KEYS,
+    "comparison": COMPARISON_KEYS,
+    "busy": keys_now(busy=True),
+    "done": keys_now(busy=False),
+}
+
+
+@pytest.mark.parametrize("name", ALL_KEYS)
+@pytest.mark.parametrize("letters", [False, True])
+def test_a_key_bar_shows_whole_entries_and_whole_pairs(name: str, letters: bool) -> None:
+    keys = ALL_KEYS[name]
+    whole = entries_of(key_row(1000, letters=letters, keys=keys))
+    pairs = {key.pair for key in keys if key.pair}
+    # One entry for both of a pair, all others on their own.
+    assert len(whole) == len([key for key in keys if not key.pair]) + len(pairs)
+    assert pairs <= {label for _, label in whole}
+    before = 0
+    for width in range(200):
+        row = key_row(width, letters=letters, keys=keys)
+        shown = entries_of(row)
+        assert row_width(row) <= width
+        assert [entry for entry in whole if entry in shown] == shown
+        assert len(shown) >= before
+        before = len(shown)
+    editing = entries_of(key_row(1000, letters=False, editing=True))
+    for width in range(100):
+        row = key_row(width, letters=False, editing=True)
+        assert row_width(row) <= width
+        assert set(entries_of(row)) <= set(editing)
+
+
+def entries_of(row: Row) -> list[tuple[str, str]]:
+    displays = [part for part, role in row if role == "accent"]
+    labels = [part.strip() for part, role in row if role == "dim"]
+    return list(zip(displays, labels, strict=True))
 
 
 def test_the_plot_has_an_axis_a_median_and_marks_what_is_cut_off() -> None:

@@ -27,10 +27,12 @@ from .words import absence, race_row, stage_row, stopping_row, tabs
 _PLOT_SHARE = 0.01
 """Of one core."""
 _RESULTS_SECONDS = 2.0
+_EARLY = 0.9
+"""So that the timer behind is never a moment too soon."""
 
 
 class Board(KeptDrawing, Container):
-    """Draws a comparison; ``frame`` is for what follows every token, ``at_leisure`` for what is read at leisure."""
+    """Draws a comparison, one moment at a time."""
 
     DEFAULT_CSS = """
     Board {
@@ -69,7 +71,7 @@ class Board(KeptDrawing, Container):
         self._pace_axis, self._token_axis = Axis(), Axis()
         self._transcripts: dict[int, Transcript] = {}
         self._results: tuple[object, Results] | None = None
-        self._figures_due = self._plots_due = 0.0
+        self._figures_due = self._plots_due = self._drawn_at = 0.0
         self._sentence_lines = 1
         self.race: Race | None = None
         self.chosen = 0
@@ -112,10 +114,10 @@ class Board(KeptDrawing, Container):
         """Whether there is a verdict: not before a round is over."""
         return not self.busy or any(row.rounds for row in self.results.rows)
 
-    def moment(self, lane: Lane) -> Moment | None:
-        """Return what is shown of a lane: its run in the race, or its newest."""
-        if self.race is not None and lane.phase is not LanePhase.FAILED:
-            return self.race.moment(lane.number)
+    def _moment(self, lane: Lane, at: int | None) -> Moment | None:
+        """Return what is shown of a lane: its run in the race when that stands at ``at``, or its newest."""
+        if self.race is not None and at is not None and lane.phase is not LanePhase.FAILED:
+            return self.race.moment(lane.number, at)
         if not lane.rounds:
             return None
         newest = lane.rounds[-1]
@@ -178,22 +180,38 @@ class Board(KeptDrawing, Container):
     # Drawing
 
     def frame(self) -> None:
-        """Draw what changes with every token."""
+        """Draw what has come."""
         self._watching.pace.next_frame()
+        self._draw()
+
+    def at_leisure(self) -> None:
+        """Draw where time alone changes something and no frame has come for a while."""
+        if time.perf_counter() - self._drawn_at > self._watching.pace.tempo.figures * _EARLY:
+            self._draw()
+
+    def _draw(self) -> None:
+        """Draw one moment of all lanes, and of the race where there is one: texts, phases and what counts come from
+        here and from nowhere else. Sparklines, plots and table may be older."""
         if self._watching.pace.congested:
             self._retry()
             return
-        for panel in self.panels:
+        self._drawn_at = time.perf_counter()
+        at = None if self.race is None else self.race.at
+        moments = [self._moment(lane, at) for lane in self._comparison.lanes]
+        for panel, moment in zip(self.panels, moments, strict=True):
             if panel.display:
-                panel.draw_text(self.moment(panel.lane), absence(panel.lane, self.race))
-        self._draw_stage()
-        self.at_leisure()
+                panel.draw(moment, self.race, absence(panel.lane, self.race), stopping=self.stopping)
+        self._draw_stage(at)
+        if self._drawn_at >= self._figures_due:
+            self._draw_figures(moments)
+        if self._drawn_at >= self._plots_due:
+            self._draw_plots(moments)
 
-    def _draw_stage(self) -> None:
+    def _draw_stage(self, at: int | None) -> None:
         width = self._stage.content_size.width
         comparison = self._comparison
-        if self.race is not None:
-            row = race_row(self.race, len(self.rounds), width)
+        if self.race is not None and at is not None:
+            row = race_row(self.race, at, len(self.rounds), width)
         else:
             rounds = max(comparison.plan.rounds, comparison.round)
             prompt = next((lane.rounds[-1].run for lane in comparison.lanes if lane.rounds), None)
@@ -204,46 +222,34 @@ class Board(KeptDrawing, Container):
                 row = stopping_row(width)
         self._stage.show_rows([row])
 
-    def at_leisure(self) -> None:
-        """Do as ``figures`` and ``plots`` where it is time for them."""
-        now = time.perf_counter()
-        if now >= self._figures_due:
-            self.figures()
-        if now >= self._plots_due:
-            self.plots()
-
-    def figures(self) -> None:
-        """Draw phases, figures and table."""
-        self._figures_due = time.perf_counter() + 0.9 * self._watching.pace.tempo.figures
-        for panel in self.panels:
+    def _draw_figures(self, moments: Sequence[Moment | None]) -> None:
+        self._figures_due = self._drawn_at + _EARLY * self._watching.pace.tempo.figures
+        for panel, moment in zip(self.panels, moments, strict=True):
             if panel.display:
-                moment = self.moment(panel.lane)
-                panel.draw_phase(moment, self.race, stopping=self.stopping)
-                panel.draw_figures(moment)
+                panel.draw_spark(moment)
         self._tabs.show_rows([tabs(self._comparison.lanes, self.chosen, self._tabs.content_size.width)])
         results = self.results
         self.table.show(results)
         self.sentences.show(results, self._sentence_lines, judged=self.judged)
 
-    def plots(self) -> None:
-        """Draw the shared plots: the dearer they are, the longer the next ones wait."""
+    def _draw_plots(self, moments: Sequence[Moment | None]) -> None:
+        # The dearer they are, the longer the next ones wait.
         began = time.perf_counter()
         if self._plots.display:
-            self._draw_plots(self._curves())
+            self._draw_curves(self._curves(moments))
         ended = time.perf_counter()
         tempo = self._watching.pace.tempo
         wait = min((ended - began) / _PLOT_SHARE, tempo.plot_at_most)
         self._plots_due = ended + max(wait, tempo.plot_at_least, tempo.figures)
 
-    def _curves(self) -> list[Curve]:
+    def _curves(self, moments: Sequence[Moment | None]) -> list[Curve]:
         curves = []
-        for lane in self._comparison.lanes:
-            moment = self.moment(lane)
+        for lane, moment in zip(self._comparison.lanes, moments, strict=True):
             if moment is not None and not (self.race is not None and moment.at is None):
                 curves.append(Curve(lane.number, lane.plan.label, moment.times))
         return curves
 
-    def _draw_plots(self, curves: Sequence[Curve]) -> None:
+    def _draw_curves(self, curves: Sequence[Curve]) -> None:
         runs = [] if self.race is None else [entry.run for entry in self.race.entries.values()]
         tokens = max((run.token_count for run in runs), default=0)
         until = max((length_ns(run) for run in runs), default=0)

@@ -87,8 +87,13 @@ class LanePanel(KeptDrawing, Vertical):
 
     # Drawing
 
-    def draw_text(self, moment: Moment | None, absence: str = "") -> None:
-        """Show the text of a moment; what is there already is not drawn again. ``absence``: said without one."""
+    def draw(self, moment: Moment | None, race: Race | None, absence: str = "", *, stopping: bool) -> None:
+        """Draw a moment: its text, where the lane stands, its figures. ``absence``: said where it has no text."""
+        self._draw_text(moment, absence)
+        self._draw_phase(moment, race, stopping=stopping)
+
+    def _draw_text(self, moment: Moment | None, absence: str) -> None:
+        # What is there already is not drawn again.
         transcript = None if moment is None else moment.transcript
         count = 0 if moment is None else moment.transcript.readable(moment.at)
         if transcript is not self._shown or count < self._pieces or absence != self._absence:
@@ -121,8 +126,7 @@ class LanePanel(KeptDrawing, Vertical):
             self._judged = True
             self.text.mark_again(marks_of(moment.run))
 
-    def draw_phase(self, moment: Moment | None, race: Race | None, *, stopping: bool) -> None:
-        """Draw what names the lane and where it stands."""
+    def _draw_phase(self, moment: Moment | None, race: Race | None, *, stopping: bool) -> None:
         width = self._head.content_size.width
         self._head.show_rows(
             [
@@ -130,12 +134,12 @@ class LanePanel(KeptDrawing, Vertical):
                 lane_phase(self.lane, moment, race, width, stopping=stopping),
             ]
         )
-
-    def draw_figures(self, moment: Moment | None) -> None:
-        """Draw the figures and the sparkline."""
         width, height = self._counters.content_size
         if height:
             self._counters.show_rows(counter_rows(counted(moment), width, height))
+
+    def draw_spark(self, moment: Moment | None) -> None:
+        """Draw the sparkline."""
         width, height = self._spark.content_size
         if height:
             rows = []

@@ -1,6 +1,7 @@
 """A run as it stood at one moment: of now, or of the race's clock."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,16 +11,16 @@ from ...metrics.series import Int64Array
 from .transcript import Transcript
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Moment:
-    """Times in ns, rates per second; ``None`` where there is no value."""
+    """Times in ns, rates per second; ``None`` where there is no value. Made for one frame."""
 
     run: Run
     transcript: Transcript
     at: int | None
     """Time since the request was taken; ``None``: everything so far."""
 
-    @property
+    @cached_property
     def times(self) -> Int64Array:
         """When each token was available, since the request was taken; shape (n,)."""
         times = self.run.token_times - self.run.taken.t

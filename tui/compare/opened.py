@@ -142,7 +142,7 @@ class OpenedLane(RecordingScreen):
         self._drawn_scores = scores.count
         other = None if self._lane is self._reference else self._reference.scores
         scored.show(ScoredText(scores, other, known_pieces((self._reference, self._lane))))
-        self._face.slow()
+        self._face.all()
 
 
 def shown_round(lane: Lane, number: int | None) -> Round | None:

@@ -111,13 +111,13 @@ class Race:
         if self._since is not None:
             self._since = self._clock()
 
-    def moment(self, number: int) -> Moment | None:
-        """Return a lane as it stands now; ``None`` for one that has no run in this round."""
+    def moment(self, number: int, at: int) -> Moment | None:
+        """Return a lane as it stands at ``at``; ``None`` for one that has no run in this round."""
         entry = self.entries.get(number)
-        return None if entry is None else Moment(entry.run, entry.transcript, self.at)
+        return None if entry is None else Moment(entry.run, entry.transcript, at)
 
-    def place(self, number: int) -> int | None:
-        """Return which place a lane has come in at, from 1; ``None`` while it is under way or where it is not
+    def place(self, number: int, at: int) -> int | None:
+        """Return which place a lane has come in at by ``at``, from 1; ``None`` while it is under way or where it is not
         ranked. Equal times share a place."""
         entry = self.entries.get(number)
-        return None if entry is None or self.at < entry.length else self._places.get(number)
+        return None if entry is None or at < entry.length else self._places.get(number)

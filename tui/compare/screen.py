@@ -198,13 +198,15 @@ class CompareScreen(SparingScreen, Racing, Telling, TakingOut, Offering, Screen[
 
     def _draw(self) -> None:
         if self.board is not None and self.is_current:
-            self.board.frame()
+            with self.one_update():
+                self.board.frame()
 
     def _draw_slow(self) -> None:
         if self.board is None or not self.board.busy:
             self._leisure.pause()
         if self.board is not None and self.is_current:
-            self.board.at_leisure()
+            with self.one_update():
+                self.board.at_leisure()
 
     def _draw_all(self) -> None:
         if self.board is not None:

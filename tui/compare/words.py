@@ -16,6 +16,8 @@ from .race import Race
 
 _BAR_AT_LEAST, _BAR_AT_MOST = 6, 24
 _SIGN = "❯ "
+_TAB_GAP = " "
+"""The sign of the chosen one is no gap."""
 
 
 def lane_title(lane: Lane, *, chosen: bool, width: int) -> Row:
@@ -110,7 +112,7 @@ def _racing(lane: Lane, moment: Moment | None, race: Race, width: int) -> Row:
         return _said("no answer", "warn", _where(race), width)
     if not moment.ended:
         return _running(moment, width)
-    place = race.place(lane.number)
+    place = race.place(lane.number, race.length if moment.at is None else moment.at)
     text = _outcome(counted(moment), moment)
     if place is None:
         return _said("there", "warn", f"{text}, not ranked", width)
@@ -171,13 +173,15 @@ def tabs(lanes: tuple[Lane, ...], chosen: int, width: int) -> Row:
     """Return all lanes in one line; their numbers only where there is no more room."""
     spans: Row = ()
     for lane in lanes:
-        spans = (*spans, *lane_tab(lane, chosen=lane.number == chosen))
+        gap = ((_TAB_GAP, ""),) if spans else ()
+        spans = (*spans, *gap, *lane_tab(lane, chosen=lane.number == chosen))
     if row_width(spans) <= width:
         return spans
     short: Row = ()
     for lane in lanes:
+        gap = ((_TAB_GAP, ""),) if short else ()
         sign = _SIGN if lane.number == chosen else "  "
-        short = (*short, (sign, "accent"), (f"{marker(lane.number)} {lane.number + 1}", role(lane.number)))
+        short = (*short, *gap, (sign, "accent"), (f"{marker(lane.number)} {lane.number + 1}", role(lane.number)))
     return short
 
 
@@ -217,18 +221,19 @@ def stopping_row(width: int) -> Row:
 _UNEQUAL = ("  answers differ in length: a place is no verdict", "  a place is no verdict")
 
 
-def race_row(race: Race, rounds: int, width: int) -> Row:
-    """Return where the race stands: its clock, its speed and what the keys do next."""
-    state = "■ over" if race.over else "▶" if race.playing else "paused"
-    clock = f"{numbers.seconds(race.at):>6} / {numbers.seconds(race.length)}"
+def race_row(race: Race, at: int, rounds: int, width: int) -> Row:
+    """Return where the race stands at ``at``: its clock, its speed and what the keys do next."""
+    over = at >= race.length
+    state = "■ over" if over else "▶" if race.playing else "paused"
+    clock = f"{numbers.seconds(at):>6} / {numbers.seconds(race.length)}"
     which = f"{race.round_name} {race.number} of {rounds} "
     left: Row = ((f"{race.name} ", "accent"), (which, "dim"), (f"{state:<6} ", "strong"))
     right: Row = ((f"  {clock}", ""), (f"  {race.speed:g}×", "strong"))
     if race.looping:
         right = (*right, ("  loop", "accent"))
     cells = min(width - row_width(left) - row_width(right), 60)
-    done = race.at / race.length if race.length else 1.0
-    if race.over and not race.equal:
+    done = at / race.length if race.length else 1.0
+    if over and not race.equal:
         remark = next((text for text in _UNEQUAL if len(text) <= cells), "")
         return (*left, (remark, "warn"), *right)
     if cells < _BAR_AT_LEAST:

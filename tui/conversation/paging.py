@@ -78,8 +78,9 @@ class PagedView(PreparedLines, ScrollView, can_focus=True):
         self.following = True
         self._move_to(self._page_top)
 
-    def _fit_page(self, *, fill: bool = False) -> None:
-        """Turn the page when the newest row is below it. ``fill``: bring the newest row to the bottom of the view."""
+    def _fit_page(self, *, fill: bool = False, more: bool = True) -> None:
+        """Turn the page when the newest row is below it. ``fill``: bring the newest row to the bottom of the view;
+        ``more``: whether rows follow soon, for which some stay free on a page that is turned."""
         size = self.scrollable_size
         if not size:
             self._hidden_changes = True
@@ -89,7 +90,7 @@ class PagedView(PreparedLines, ScrollView, can_focus=True):
             self._page_top = max(0, rows - view)
         elif rows > self._page_top + view:
             # Of what fills a whole view at once nothing was read yet.
-            turned = rows - self._fitted_rows <= view
+            turned = more and rows - self._fitted_rows <= view
             self._page_top = rows - view + (self.rows_below_turn() if turned else 0)
         self._fitted_rows = rows
         self._show_page(size)

@@ -1,6 +1,7 @@
 """From a laid out line to the cells on the screen."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.segment import Segment
@@ -10,6 +11,7 @@ from textual.strip import Strip
 from ...backends.text import visible
 from .blocks import Line
 from .graphemes import cluster_end, cluster_width, drawn, is_simple
+from .marks import DISTURBED_LOOK
 from .turns import WRITTEN, Speaker
 from .wrap import TAB
 
@@ -25,6 +27,7 @@ _TAIL_CHARACTERS = 400
 _SHORTEST_TAIL = 12
 _TOO_WIDE = "▯"
 """Stands for a wide character where there is one cell."""
+_SPACES = re.compile("[ \t\u00a0\u2000-\u200a\u202f\u205f\u3000]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,8 @@ def paint(
         if turn.speaker in WRITTEN:
             start = line.block.offset + line.start
             styles = palette.written[turn.speaker]
-            runs = [(end - start, styles[look]) for end, look in turn.runs(start, start + len(text), palette.looks)]
+            looks = turn.runs(start, start + len(text), palette.looks)
+            runs = list(_inked(text, [(end - start, look) for end, look in looks], styles))
             if inspected is not None:
                 runs = _inspect(runs, (inspected[0] - start, inspected[1] - start), palette.inspected)
                 bar = Segment(_INSPECTED_BAR, palette.label)
@@ -136,6 +140,21 @@ def _end_of(text: str, width: int) -> tuple[str, int]:
         used -= pieces[first][1]
         first += 1
     return "…" + "".join(part for part, _ in pieces[first:]), used + 1
+
+
+def _inked(text: str, looks: Iterable[tuple[int, int]], styles: Sequence[Style]) -> Iterator[tuple[int, Style]]:
+    """Yield (end, style) along a line. Spaces are not tinted: a line under them would run from word to word."""
+    start = 0
+    for end, look in looks:
+        if look % DISTURBED_LOOK:
+            for spaces in _SPACES.finditer(text, start, end):
+                if spaces.start() > start:
+                    yield spaces.start(), styles[look]
+                yield spaces.end(), styles[0]
+                start = spaces.end()
+        if end > start:
+            yield end, styles[look]
+        start = max(start, end)
 
 
 def _inspect(runs: Sequence[tuple[int, Style]], span: tuple[int, int], style: Style) -> list[tuple[int, Style]]:

@@ -108,8 +108,9 @@ class TextPages(PagedView, can_focus=True):
         self.refresh()
 
     def _changed(self) -> None:
+        # A turn has begun or ended. What it says may be long in coming: no rows stay free for that.
         if self.is_mounted:
-            self._fit_page()
+            self._fit_page(more=False)
             self.refresh()
 
     def _extend(self, text: str) -> None:

@@ -16,12 +16,12 @@ MOVING_KEYS = (
         "space",
     ),
     Key("right", "step", "step", "The next token; left: the one before. Both pause.", "←→"),
-    Key("home", "start", "start", "Go to the start.", "home", rank=7),
-    Key("end", "finish", "end", "Go to the end of this answer.", "end", rank=7),
+    Key("home", "start", "start", "Go to the start.", "home", rank=7, pair="ends"),
+    Key("end", "finish", "end", "Go to the end of this answer.", "end", rank=7, pair="ends"),
     Key("pagedown", "forward", "forth", "A twentieth forward; page up: back.", "pgup/dn", rank=6),
     Key("g", "find", "go to", "Go to a time, a token or a share from the request on: 12.5s, #340, 50%.", "g", rank=1),
-    Key("minus", "slower", "slower", "Slower, down to a tenth.", "-", rank=3),
-    Key("plus", "faster", "faster", "Faster, up to 100 times.", "+", rank=3),
+    Key("minus", "slower", "slower", "Slower, down to a tenth.", "-", rank=3, pair="speed"),
+    Key("plus", "faster", "faster", "Faster, up to 100 times.", "+", rank=3, pair="speed"),
     Key("r", "loop", "loop", "Begin anew at the end of the recording, or no longer.", "r", rank=5),
     Key("n", "next_take", "next", "The next answer of the recording; N: the one before.", "n"),
 )
@@ -32,8 +32,8 @@ REPLAY_KEYS = (*MOVING_KEYS, *(key for key in RECORDING_KEYS if key is not BACK)
 
 _WALKING = {
     "right": Key("right", "step", "walk", "Look at the next token; left: at the one before.", "←→"),
-    "home": Key("home", "start", "first", "Look at the first token.", "home", rank=7),
-    "end": Key("end", "finish", "newest", "Look at the newest token.", "end", rank=7),
+    "home": Key("home", "start", "first", "Look at the first token.", "home", rank=7, pair="ends"),
+    "end": Key("end", "finish", "newest", "Look at the newest token.", "end", rank=7, pair="ends"),
     "pagedown": Key("pagedown", "forward", "page", "Go down a page; page up: up.", "pgup/dn", rank=6),
 }
 """What these keys do while one token is looked at."""

@@ -18,7 +18,7 @@ _OWN = (
     Key("right", "step", "step", "The chosen lane's next token; left: the one before. Both pause.", "←→"),
     Key("tab", "next_lane", "lane", "Go to the next lane; shift+tab: the one before.", "tab", rank=1),
     _BY_KEY["home"],
-    Key("end", "finish", "end", "Go to the end.", "end", rank=7),
+    Key("end", "finish", "end", "Go to the end.", "end", rank=7, pair="ends"),
     Key("pagedown", "forward", "forth", "A twentieth forward; page up: back.", "pgup/dn", rank=6),
     _BY_KEY["g"],
     _BY_KEY["minus"],

@@ -54,7 +54,11 @@ class Player:
     @property
     def over(self) -> bool:
         """Whether everything has come and nothing follows."""
-        return self.last and not self.loop and self.ended
+        return self.over_at(self.position)
+
+    def over_at(self, position: int) -> bool:
+        """Return whether everything has come at a position and nothing follows."""
+        return self.last and not self.loop and position >= self.timeline.length
 
     @property
     def goes_on(self) -> bool:
@@ -62,9 +66,14 @@ class Player:
         return self.playing and self.ended and not (self.first and self.last)
 
     @property
+    def paused(self) -> bool:
+        """Whether the reader has stopped it."""
+        return self._clock.paused
+
+    @property
     def playing(self) -> bool:
         """Whether time passes."""
-        return not self._clock.paused and not self.over
+        return not self.paused and not self.over
 
     @property
     def speed(self) -> float:

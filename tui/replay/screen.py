@@ -75,6 +75,8 @@ class ReplayScreen(Moving, ScopeView):
         self._films: dict[int, Film] = {}
         self._shown = opened.first
         """Which of the takes, from 0."""
+        self._at = 0
+        """Position of the player when the last frame was drawn: everything in a frame is of one position."""
         self._written = 0
         """Fragments of text that are in the conversation."""
         self._began = self._ended = False
@@ -130,11 +132,12 @@ class ReplayScreen(Moving, ScopeView):
             last=number == len(self._takes) - 1,
             clock=self._clock,
         )
+        self._at = self.player.position
         self._track.load(film.timeline, film.longest_disturbed, film.disturbed)
         ends = film.events[-1].t if film.events else 0
         self._replayed.show(film, lambda threads: bandwidth_at(self._opened.trace.memory, threads, ends))
         self._anew = True
-        self._face.clock = lambda: film.timeline.recorded(self.player.position if self.player else 0)
+        self._face.clock = lambda: film.timeline.recorded(self._at)
         self._moved()
 
     def _forget_text(self) -> None:
@@ -154,33 +157,39 @@ class ReplayScreen(Moving, ScopeView):
         self._frames = None
         if self.player is None:
             return
-        self._show()
-        if self.player.goes_on:
+        with self.one_update():
+            self._show()
+        # Judged by what has been drawn: the clock goes on, and its end has to be seen as well.
+        if self._at >= self.player.timeline.length and self.player.goes_on:
             self._other_take(1)
-        elif self.player.playing:
+        elif not self.player.paused and not self.player.over_at(self._at):
             self._frames = self.set_timer(self._watching.pace.seconds, self._frame)
 
     def _show(self) -> None:
         """Bring everything to where the replay stands."""
         player, reading = self.player, self._face.reading
         film = self._films[self._shown]
-        if player is None or reading is None:
+        if player is None or reading is None or self._face.held_back():
             return
-        position = player.position
-        place = film.timeline.place(position)
+        self._at = player.position
+        place = film.timeline.place(self._at)
         was_busy = self.session.busy or self.session.starting
         anew = self._replayed.go_to(place) or self._anew
         self._anew = False
         if anew:
             self._forget_text()
         self._write(film, place)
-        if anew or not player.playing or was_busy != (self.session.busy or self.session.starting):
+        still = player.paused or player.over_at(self._at)
+        if anew or still or was_busy != (self.session.busy or self.session.starting):
             # What was drawn before holds nothing back, nor may it stay where nothing more comes.
             self._face.at_once()
         else:
             self._face.frame()
-            self._face.at_leisure()
         self._draw_state()
+
+    def _draw_held_back(self) -> None:
+        self._draws_later = False
+        self._moved()
 
     def _write(self, film: Film, place: int) -> None:
         reading = self._face.reading
@@ -210,10 +219,11 @@ class ReplayScreen(Moving, ScopeView):
     def _draw_state(self) -> None:
         if self.player is not None:
             takes = (self._shown + 1, len(self._takes))
-            row = state_row(self.player, self._opened.told, takes, self._told.content_size.width)
+            row = state_row(self.player, self._at, self._opened.told, takes, self._told.content_size.width)
             self._told.show_rows([row])
-            self._track.show(self.player.position)
-            told = playing, walking = self.player.playing, self.has_class("-inspects")
+            self._track.show(self._at)
+            playing = not self.player.paused and not self.player.over_at(self._at)
+            told = playing, walking = playing, self.has_class("-inspects")
             if told != self._told_keys:
                 self._told_keys = told
                 several = len(self._takes) > 1

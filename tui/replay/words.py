@@ -13,11 +13,12 @@ def when(ns: int) -> str:
     return f"{MINUS if ns < 0 else ''}{numbers.seconds(abs(ns))}"
 
 
-def state_row(player: Player, told: str, takes: tuple[int, int], width: int) -> Row:
-    """Return how the replay stands, and what is replayed; ``told`` is of unknown origin, ``takes``: (which from 1, of
-    how many)."""
-    timeline, position = player.timeline, player.position
-    state = "▶ playing" if player.playing else "■ over" if player.over else "‖ paused"
+def state_row(player: Player, position: int, told: str, takes: tuple[int, int], width: int) -> Row:
+    """Return how the replay stands at ``position``, and what is replayed; ``told`` is of unknown origin, ``takes``:
+    (which from 1, of how many)."""
+    timeline = player.timeline
+    over = player.over_at(position)
+    state = "■ over" if over else "‖ paused" if player.paused else "▶ playing"
     # As everywhere, an answer lasts until its last token: what the engine tidies up after it does not count.
     answered = timeline.of_token(timeline.token_count) if timeline.token_count else timeline.length
     whole = when(timeline.since_asked(answered))
@@ -28,7 +29,7 @@ def state_row(player: Player, told: str, takes: tuple[int, int], width: int) -> 
         left = (*left, ("  loop", "accent"))
     if takes[1] > 1:
         left = (*left, (f"  answer {takes[0]:,} of {takes[1]:,}", ""))
-    if player.ended and not player.last and not player.playing:
+    if position >= timeline.length and not player.last and player.paused:
         left = (*left, ("  n: next answer", "accent"))
     room = width - row_width(left) - 2
     return spread(left, ((clip(visible(told), room), "dim"),), width) if room >= 8 else left

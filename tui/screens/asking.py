@@ -90,7 +90,7 @@ class Asking(_Base):
         self._after_end = then
         self._link.cancel()
         self.session.stop()
-        self._face.slow()
+        self._face.frame()
 
     def _take_waiting_back(self) -> bool:
         if self._waiting_prompt is None:

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
     from .reading import Reading
     from .tokens_view import TokensView
 
-_PLOT_SHARE = 0.005
+_PLOT_SHARE = 0.004
 """Of one core, while a generation is under way."""
+_EARLY = 0.9
+"""So that the timer behind is never a moment too soon."""
 
 
 class Face:
-    """Two paces: ``frame`` for what follows every token, ``slow`` for what is read at leisure."""
+    """One moment at a time: what a frame shows was true at once."""
 
     def __init__(
         self,
@@ -54,10 +56,8 @@ class Face:
         self.clock: Callable[[], int] = time.perf_counter_ns
         """The engine's clock."""
         self._plot_due = 0.0
-        self._newest_due = 0.0
         self._figures_due = 0.0
-        self._framed = 0.0
-        """When the last frame was drawn."""
+        self._drawn_at = 0.0
         self._drawn_phase: Phase | None = None
         self._drawn_legend = Content("")
         self.editing = False
@@ -95,55 +95,41 @@ class Face:
             self._pieces = []
 
     def frame(self) -> None:
-        """Draw what changes with every token."""
+        """Draw what has come."""
         self._watching.pace.next_frame()
-        if self._held_back():
-            return
-        self.flush_text()
-        decoding = self._session.phase is Phase.DECODE
-        if decoding and self._drawn_phase is not Phase.DECODE:
-            # The first token brings figures with it.
-            self._drawn_phase = Phase.DECODE
-            self.slow()
-        elif not decoding:
-            self._drawn_phase = self._session.phase
-            self.phase.show(self._session, self.clock())
-        self._framed = now = time.perf_counter()
-        if now >= self._figures_due:
-            # One update of the terminal for both.
-            self.slow()
-        elif not decoding or now >= self._newest_due:
-            self._draw_newest()
+        self._draw()
 
     def at_leisure(self) -> None:
-        """Do as ``slow`` where it is time for it and no frame does."""
-        now = time.perf_counter()
-        if now >= self._figures_due and now - self._framed > self._watching.pace.seconds:
-            self.slow()
+        """Draw where time alone changes something and no frame has come for a while."""
+        if time.perf_counter() - self._drawn_at > self._watching.pace.tempo.figures * _EARLY:
+            self._draw()
 
-    def slow(self) -> None:
-        """Draw the figures, the gauge, the tokens and the plot."""
-        if self._held_back():
+    def _draw(self, *, last: bool = False) -> None:
+        """Draw the session as it stands at one moment: the text and all that counts with it come from here and from
+        nowhere else, so that no two of them tell of different moments. Percentiles and the plot may be older.
+
+        ``last``: nothing comes after this that would draw it.
+        """
+        if not last and self.held_back():
             return
-        # A little early, so that the timer behind this is never a moment too soon.
-        self._figures_due = time.perf_counter() + 0.9 * self._watching.pace.tempo.figures
-        now = self.clock()
-        session = self._session
+        self.flush_text()
+        session, now, self._drawn_at = self._session, self.clock(), time.perf_counter()
+        # A new phase brings figures with it.
+        due = self._drawn_at >= self._figures_due or session.phase is not self._drawn_phase
+        self._drawn_phase = session.phase
+        if due:
+            self._figures_due = self._drawn_at + _EARLY * self._watching.pace.tempo.figures
         self.phase.show(session, now)
-        self._draw_newest()
-        self.counters.show(session, now)
+        self.counters.show(session, now, percentiles=due)
         name = self.model_name if session.model is None else session.model.name
-        temp = session.sampling.temp
-        self.header.show(name, session.model, session.context_used, raw=session.raw, temp=temp)
+        self.header.show(name, session.model, session.context_used, raw=session.raw, temp=session.sampling.temp)
         if self.reading is not None:
             self.reading.draw(session.run)
-            self._draw_legend(self.view or self.reading)
-            self._draw_plot()
-
-    def _draw_newest(self) -> None:
-        self._newest_due = time.perf_counter() + self._watching.pace.tempo.newest
-        if self.view is not None:
-            self.newest.show(self.view.newest_row(self._session))
+            view = self.view or self.reading
+            self.newest.show(view.newest_row(session))
+            if due:
+                self._draw_legend(view)
+                self._draw_plot()
 
     def _draw_legend(self, view: "TokensView") -> None:
         legend = view.legend(self.legend.app.size.width - NEWEST_CELLS - 1)
@@ -162,12 +148,13 @@ class Face:
         wait = min((ended - began) / _PLOT_SHARE, tempo.plot_at_most)
         self._plot_due = ended + max(wait, tempo.plot_at_least)
 
-    def all(self) -> None:
-        """Draw everything."""
-        if self._held_back():
+    def all(self, *, last: bool = False) -> None:
+        """Draw everything; ``last``: as for an end, even where the terminal has yet to take earlier frames."""
+        self._watching.pace.next_frame()
+        if not last and self.held_back():
             return
         self._figures_due = 0.0
-        self.frame()
+        self._draw(last=last)
         self.keys()
         if self._watching.meter.running:
             self._watching.draw()
@@ -175,7 +162,6 @@ class Face:
 
     def at_once(self, *, plot: bool = True) -> None:
         """Draw everything, however short a time ago it was drawn; ``plot``: the plot, too, though more follows."""
-        self._newest_due = 0.0
         self._plot_due = 0.0 if plot else math.inf
         self.all()
 
@@ -183,7 +169,8 @@ class Face:
         """Draw the keys; where there is nothing to ask, single letters work."""
         self.key_bar.show(letters=self._box is None, editing=self.editing)
 
-    def _held_back(self) -> bool:
+    def held_back(self) -> bool:
+        """Whether the terminal has yet to take earlier frames; everything is drawn a little later then."""
         if not self._watching.pace.congested:
             return False
         self._retry()

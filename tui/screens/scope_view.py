@@ -115,7 +115,7 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
         if changes.became_ready:
             self._became_ready()
         if changes.ended is not None or changes.became_ready or self.session.phase is Phase.GONE:
-            self._face.all()
+            self._face.all(last=True)
         else:
             self._face.frame()
         if changes.ended is not None and self._face.reading is not None:

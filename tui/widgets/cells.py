@@ -87,7 +87,8 @@ class Cells(PreparedLines, Widget):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._rows: list[Row] = []
-        self._strips: list[Strip] | None = None
+        self._strips: dict[int, Strip] = {}
+        """The finished lines, by number; made when they are asked for."""
         self._styles: dict[str, Style] = {}
 
     @property
@@ -104,13 +105,13 @@ class Cells(PreparedLines, Widget):
         old, self._rows = self._rows, new
         if old == new:
             return
-        self._strips = None
         width = self.content_size.width
         regions = []
         for y in range(max(len(old), len(new))):
             before = old[y] if y < len(old) else ()
             after = new[y] if y < len(new) else ()
             if before != after:
+                self._strips.pop(y, None)
                 start, end = _changed_span(before, after, width)
                 regions.append(Region(start, y, end - start, 1))
         if regions and width:
@@ -118,20 +119,21 @@ class Cells(PreparedLines, Widget):
 
     def on_resize(self) -> None:
         """Ask for another layout."""
-        self._strips = None
+        self._strips.clear()
         self.post_message(self.Resized())
 
     def notify_style_update(self) -> None:
         """Look the styles up again."""
-        self._strips = None
+        self._strips.clear()
         self._styles = {}
         super().notify_style_update()
 
     def render_line(self, y: int) -> Strip:
         """Return one prepared line."""
-        if self._strips is None:
-            self._strips = [self._strip(row) for row in self._rows]
-        return self._strips[y] if y < len(self._strips) else Strip.blank(self.content_size.width, self._style(""))
+        strip = self._strips.get(y)
+        if strip is None:
+            strip = self._strips[y] = self._strip(self._rows[y] if y < len(self._rows) else ())
+        return strip
 
     def _strip(self, row: Row) -> Strip:
         segments = [Segment(text, self._style(role)) for text, role in row if text]

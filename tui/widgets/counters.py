@@ -1,10 +1,16 @@
 """The figures of the run, in a grid whose places never move."""
 
+from typing import TYPE_CHECKING
+
 import msgspec
 
 from ...metrics import numbers
 from ..session import Session
 from .cells import Cells, Row
+
+if TYPE_CHECKING:
+    from ...metrics.latency import Percentiles
+    from ...metrics.run import Run
 
 _CELL_AT_LEAST = 18
 _CELL_AT_MOST = 22
@@ -57,9 +63,10 @@ _EMPHASISED = frozenset({"ttft", "tpot", "write", "read"})
 def figures(session: Session, now: int) -> Figures:
     """Return the figures of the session's run at ``now`` (ns, the engine's clock)."""
     run = session.run
-    if run is None:
-        return Figures()
-    gaps = run.percentiles
+    return Figures() if run is None else _figures(run, run.percentiles, now)
+
+
+def _figures(run: "Run", gaps: "Percentiles | None", now: int) -> Figures:
     return Figures(
         ttft=numbers.milliseconds(run.ttft_ns),
         tpot=numbers.milliseconds(run.tpot_ns),
@@ -116,7 +123,16 @@ class Counters(Cells):
     Counters { padding: 0 1; }
     """
 
-    def show(self, session: Session, now: int) -> None:
-        """Draw the session's figures at ``now`` (ns, the engine's clock)."""
+    def __init__(self) -> None:
+        super().__init__()
+        self._run: Run | None = None
+        self._gaps: Percentiles | None = None
+
+    def show(self, session: Session, now: int, *, percentiles: bool = True) -> None:
+        """Draw the session's figures at ``now`` (ns, the engine's clock); without ``percentiles`` those of the last
+        time, since they need every gap."""
+        run = session.run
+        if percentiles or run is not self._run:
+            self._run, self._gaps = run, None if run is None else run.percentiles
         width, height = self.content_size
-        self.show_rows(grid(figures(session, now), width, height))
+        self.show_rows(grid(Figures() if run is None else _figures(run, self._gaps, now), width, height))

@@ -70,9 +70,19 @@ class Header(Cells):
     }
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._facts: tuple[ModelReady, bool, list[str]] | None = None
+        """The model, whether it is asked without its template, and what is told of it."""
+
     def show(self, name: str, model: ModelReady | None, used: int, *, raw: bool, temp: float) -> None:
         """Draw; ``name`` is of unknown origin, ``used`` counts tokens of the context; ``temp``: of the next request."""
         width = self.content_size.width
         context: Row = () if model is None else gauge(used, model.context, width)
-        facts = [] if model is None else [*model_facts(model, raw), f"temp {temp:g}"]
+        facts = [] if model is None else [*self._facts_of(model, raw), f"temp {temp:g}"]
         self.show_rows([header_row(visible(name), facts, context, width)])
+
+    def _facts_of(self, model: ModelReady, raw: bool) -> list[str]:
+        if self._facts is None or self._facts[0] is not model or self._facts[1] != raw:
+            self._facts = (model, raw, model_facts(model, raw))
+        return self._facts[2]

@@ -2,38 +2,57 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from ..keys import KEYS, Key, letter_display
 from .cells import Cells, Row, row_width
 
 _GAP = "  "
-
-
 _EDITING = (("enter", "replace the last turn"), ("esc", "leave it as it was"), ("^j", "new line"), ("^q", "quit"))
 
 
+class _Entry(msgspec.Struct):
+    display: str
+    label: str
+    rank: int
+
+
 def key_row(width: int, *, letters: bool, editing: bool = False, keys: Sequence[Key] = KEYS) -> Row:
-    """Return those of ``keys`` that fit, the more important ones first to stay.
+    """Return those of ``keys`` that fit in ``width`` cells, the more important ones first to stay. Keys that belong
+    together are one entry, and an entry is there whole or not at all.
 
     With ``letters`` (there is no prompt box to type into) single letters are shown where a key has one; ``editing``:
     the last prompt is in the box.
     """
-    if editing:
-        return _row(_EDITING)
-
-    def entry(key: Key) -> tuple[str, str]:
-        return letter_display(key) if letters and key.letter else key.display, key.label
-
-    kept = list(keys)
-    droppable = sorted((key for key in keys if key.rank), key=lambda key: key.rank)
-    while row_width(_row([entry(key) for key in kept])) > width and droppable:
-        kept.remove(droppable.pop())
-    return _row([entry(key) for key in kept])
+    entries = [_Entry(*one, rank=0) for one in _EDITING] if editing else _entries(keys, letters=letters)
+    while entries and row_width(_row(entries)) > width:
+        rank = max(entry.rank for entry in entries)
+        # Of those that always stay as long as there is room for them, the first and the last go last.
+        last = [place for place, entry in enumerate(entries) if entry.rank == rank][-1]
+        del entries[last if rank else max(len(entries) - 2, 0)]
+    return _row(entries)
 
 
-def _row(entries: Sequence[tuple[str, str]]) -> Row:
+def _entries(keys: Sequence[Key], *, letters: bool) -> list[_Entry]:
+    entries: list[_Entry] = []
+    pairs: dict[str, _Entry] = {}
+    for key in keys:
+        display = letter_display(key) if letters and key.letter else key.display
+        entry = pairs.get(key.pair)
+        if entry is None:
+            entry = _Entry(display, key.pair or key.label, key.rank)
+            entries.append(entry)
+            if key.pair:
+                pairs[key.pair] = entry
+        else:
+            entry.display += display if len(entry.display) == len(display) == 1 else f"/{display}"
+    return entries
+
+
+def _row(entries: Sequence[_Entry]) -> Row:
     spans: list[tuple[str, str]] = []
-    for place, (display, label) in enumerate(entries):
-        spans += [(_GAP if place else "", ""), (display, "accent"), (f" {label}", "dim")]
+    for place, entry in enumerate(entries):
+        spans += [(_GAP if place else "", ""), (entry.display, "accent"), (f" {entry.label}", "dim")]
     return tuple(spans)
 
 

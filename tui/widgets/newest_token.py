@@ -1,5 +1,6 @@
 """The newest token with its time, in the strip under the text."""
 
+import math
 from typing import TYPE_CHECKING
 
 from ...backends.text import visible
@@ -42,17 +43,21 @@ def newest_row(session: Session, lens: Lens) -> Row:
 
 
 def _told(run: "Run", lens: Lens) -> tuple[str, int]:
-    """Return what the lens tells of the newest token, and its degree."""
+    """Return what the lens tells of the newest token, and its degree; drawn with every frame, so it takes no more than
+    that from the run."""
+    if lens is Lens.TIME:
+        times = run.token_times[-2:]
+        gap = int(times[1] - times[0]) if len(times) > 1 else None
+        return numbers.milliseconds(gap), int(run.last_pace)
     from ..conversation.marks import degree, marks_of  # numpy comes after the first frame
-    from ..inspection import inspect_token
+    from ..inspection import bits
 
-    token = inspect_token(run, run.token_count)
-    told = {
-        Lens.TIME: numbers.milliseconds(token.gap_ns),
-        Lens.PROBABILITY: numbers.percent(token.chance),
-        Lens.ENTROPY: numbers.entropy(token.entropy_bits),
-    }
-    return told[lens], degree(int(marks_of(run, run.token_count - 1)[0]), lens)
+    facts = run.likelihood.at(run.token_count - 1)
+    if lens is Lens.PROBABILITY:
+        told = numbers.percent(None if facts is None else math.exp(facts.logprob))
+    else:
+        told = numbers.entropy(None if facts is None else bits(facts.entropy_nats))
+    return told, degree(int(marks_of(run, run.token_count - 1)[0]), lens)
 
 
 class NewestToken(Cells):

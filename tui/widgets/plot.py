@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from textual.geometry import Size
+
 from ..plotting.axis import Axis
 from ..session import Phase, Session
 from .cells import Cells, Row
@@ -23,16 +25,18 @@ class Plot(Cells):
         super().__init__(id=id)
         self._axis = Axis()
         self._shown: tuple[Run | None, bool] = (None, False)
+        self._fitted = Size(0, 0)
 
     def is_of(self, session: Session) -> bool:
-        """Whether it shows the session's run, and what that does now."""
-        return self._shown == _content(session)
+        """Whether it shows the session's run, and what that does now, in the size that it has now."""
+        return self._shown == _content(session) and self._fitted == self.content_size
 
     def show(self, session: Session) -> None:
         """Draw a session's run; nothing before there is something to see."""
-        if not self.is_of(session):
+        if self._shown != _content(session):
             self._axis.reset()
             self._shown = _content(session)
+        self._fitted = self.content_size
         run, reading = self._shown
         self.show_rows([] if run is None else self._drawn(session, run, reading=reading))
 

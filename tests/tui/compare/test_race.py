@@ -34,25 +34,25 @@ def race(*entries: Entry) -> tuple[Race, Clock]:
 def test_each_lane_stands_where_it_stood_at_that_time() -> None:
     made, clock = race(entry(0, 8), entry(1, 4))
     clock.now = 60 * MS
-    first = made.moment(0)
+    first = made.moment(0, made.at)
     assert first is not None
     assert first.transcript.prompt_read(first.at) == (50, 100)
     assert counted(first).tokens == 0
     clock.now = (112 + 16) * MS
-    tokens = [counted(made.moment(number)).tokens for number in (0, 1)]
+    tokens = [counted(made.moment(number, made.at)).tokens for number in (0, 1)]
     assert tokens == [3, 5]  # at 112, 120, 128 ms; at 112, 116, 120, 124, 128 ms
-    assert counted(made.moment(0)).tpot_ns == 8 * MS
-    assert counted(made.moment(1)).rate == pytest.approx(250)
+    assert counted(made.moment(0, made.at)).tpot_ns == 8 * MS
+    assert counted(made.moment(1, made.at)).rate == pytest.approx(250)
 
 
 def test_the_first_to_arrive_is_first_and_only_when_it_has_arrived() -> None:
     made, clock = race(entry(0, 8), entry(1, 4))
     clock.now = (LENGTHS[4] - 1) * MS
-    assert made.place(1) is None
+    assert made.place(1, made.at) is None
     clock.now = LENGTHS[4] * MS
-    assert (made.place(1), made.place(0)) == (1, None)
+    assert (made.place(1, made.at), made.place(0, made.at)) == (1, None)
     clock.now = LENGTHS[8] * MS
-    assert (made.place(1), made.place(0)) == (1, 2)
+    assert (made.place(1, made.at), made.place(0, made.at)) == (1, 2)
     assert made.over
     assert not made.playing
 
@@ -60,13 +60,13 @@ def test_the_first_to_arrive_is_first_and_only_when_it_has_arrived() -> None:
 def test_a_lane_that_is_not_ranked_has_no_place() -> None:
     made, clock = race(entry(0, 8), entry(1, 4, ranked=False))
     clock.now = LENGTHS[8] * MS
-    assert (made.place(1), made.place(0)) == (None, 1)
+    assert (made.place(1, made.at), made.place(0, made.at)) == (None, 1)
 
 
 def test_the_same_time_shares_a_place() -> None:
     made, clock = race(entry(0, 4), entry(1, 4), entry(2, 8))
     clock.now = LENGTHS[8] * MS
-    assert [made.place(number) for number in (0, 1, 2)] == [1, 1, 3]
+    assert [made.place(number, made.at) for number in (0, 1, 2)] == [1, 1, 3]
 
 
 def test_pause_speed_and_seeking_keep_the_place_on_the_clock() -> None:
@@ -105,7 +105,7 @@ def test_one_token_and_none() -> None:
     assert length_ns(none.run) == 112 * MS  # its end
     made, clock = race(one, none)
     clock.now = 112 * MS
-    assert counted(made.moment(0)).tpot_ns is None
-    assert counted(made.moment(1)).ttft_ns is None
+    assert counted(made.moment(0, made.at)).tpot_ns is None
+    assert counted(made.moment(1, made.at)).ttft_ns is None
     assert made.over
-    assert made.moment(5) is None
+    assert made.moment(5, made.at) is None

@@ -163,7 +163,7 @@ async def test_a_note_above_a_token_that_is_there_already() -> None:
         await pilot.pause()
         told = [row.strip("▌┊ ") for row in screen_rows(app)]
         assert told[1:10] == ["", "hm mm", "", "one", "── here ──", "", "two", "cancelled", ""]
-        style = segment_of(app, " two").style
+        style = segment_of(app, "two").style
         assert style is not None
         assert style.reverse
         app.view.mark_again(np.array([0, 0, 3, 0], dtype=np.uint8))
@@ -200,6 +200,25 @@ async def test_a_note_leaves_the_reader_where_they_are(token: int) -> None:
         await pilot.resize_terminal(WIDTH + 10, HEIGHT)
         await pilot.pause()
         assert top_line(app) == "line 40"
+
+
+@pytest.mark.parametrize("lens", list(Lens))
+async def test_words_are_tinted_and_not_the_spaces_between_them(lens: Lens) -> None:
+    app = Host()
+    marks = [pack([degree], [0], [math.log(0.0001)], [4.0]).tolist()[0] for degree in (1, 2, 3)]
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        app.view.lens = lens
+        pieces = [" one", " two", "  and\u3000three ", "日本 ", " ", "x\ty", "\n    last "]
+        app.view.append(Fragment(number, text, marks[number % 3]) for number, text in enumerate(pieces, 1))
+        await pilot.pause()
+        cells = [
+            (character, style is not None and bool(style.underline or style.reverse))
+            for strip in app.screen._compositor.render_strips()
+            for text, style, _ in strip
+            for character in text
+        ]
+        assert {character for character, tinted in cells if tinted} == set("onetwandhrxylast日本")
+        assert all(tinted for character, tinted in cells if character in "onetwandhrxylast日本")
 
 
 async def test_another_theme_restyles_what_is_there() -> None:
@@ -513,7 +532,7 @@ async def test_another_lens_repaints_what_is_in_view_and_lays_nothing_out() -> N
         assert style is not None
         assert not style.underline
         underlined = [segment for strip in app.screen._compositor.render_strips() for segment in strip]
-        assert any(segment.style and segment.style.underline and segment.text == " word" for segment in underlined)
+        assert any(segment.style and segment.style.underline and segment.text == "word" for segment in underlined)
 
 
 THOUGHT = [
@@ -764,3 +783,28 @@ async def test_no_row_stays_free_once_nothing_more_comes() -> None:
             shown = [row.strip() for row in screen_rows(app)[: app.view.view_rows]]
             assert shown[-2].startswith("line 29")
             assert all(shown[:-1])
+
+
+@pytest.mark.parametrize("answered", [False, True])
+async def test_no_rows_stay_empty_below_a_prompt_that_is_being_read(answered: bool) -> None:
+    app = Host()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        if answered:
+            app.view.add_user("first")
+            app.view.append(fragments([f"line {number}\n" for number in range(60)]))
+            app.view.end_answer()
+            app.view.fill()
+        app.view.add_user("Why? " * 600 if not answered else "Why?")
+        app.view.begin_answer()
+        await pilot.pause()
+        rows = screen_rows(app)
+        # The prompt, an empty row and the answer's first one, which is empty as yet.
+        assert "Why?" in rows[-3]
+        app.view.append(fragments(["Be", "cause."]))
+        await pilot.pause()
+        assert screen_rows(app)[-1].strip() == "Because."
+        app.view.append(fragments(["\nSo"]))
+        await pilot.pause()
+        # Now there is something to make room for.
+        assert screen_rows(app)[-1].strip() == ""
+        assert "Because." in [row.strip() for row in screen_rows(app)]

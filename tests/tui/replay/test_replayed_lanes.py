@@ -56,7 +56,7 @@ async def test_speed_and_loop() -> None:
 
 async def test_the_lines_around_them_are_those_of_a_replay() -> None:
     async with replay(opened(two_answers(), "a"), opened(whole(SEA), "b"), paused=True, loop=True) as running:
-        await running.sees("space play  ←→ step  tab lane  g go to  - slower  + faster  n next")
+        await running.sees("space play  ←→ step  tab lane  g go to  -+ speed  n next")
         await running.sees("replay answer 1 of 2 paused")
         await running.sees("1×  loop")
         assert "race" not in running.shown()
