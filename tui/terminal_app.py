@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any, TypeVar
 
+from platformdirs import user_state_path
 from rich.console import RenderableType
 from textual._compositor import CompositorUpdate
 from textual.app import App, SystemCommand
@@ -14,6 +16,7 @@ from textual.driver import Driver
 from textual.events import Event, Paste
 from textual.screen import Screen
 
+from ..backends.state_file import replace
 from .clipboard import outcome, put
 from .frame_encoder import FrameEncoder
 from .in_browser import in_browser
@@ -28,6 +31,7 @@ EXIT_USAGE = 2
 EXIT_NOT_LOADED = 3
 _LINES_FOR_A_TOAST = 8
 _COPIED_SECONDS = 6.0
+_THEME_NAME_AT_MOST = 200
 
 _COMMANDS_OF_TEXTUAL = frozenset({"Theme", "Quit"})
 
@@ -56,13 +60,45 @@ class TerminalApp(App[None]):
         """``theme``: the name of one of Textual's; ``None``: the default."""
         super().__init__(driver_class=driver_class)
         self.animation_level = "none"
-        self._copying = asyncio.Lock()
+        self._copying, self._writing_theme = asyncio.Lock(), asyncio.Lock()
         output = None if Terminal.current is None else Terminal.current.output
         self.traffic = Traffic() if output is None else output.traffic
         """What goes to the terminal."""
         self._frames = FrameEncoder(lambda: output is not None and erases_in_background(output.fileno()))
+        self._theme_given = theme is not None
+        self._theme_file: Path | None = None
+        self._theme_kept = ""
+        """What the file holds, or what need not be kept."""
         if theme is not None:
             self.theme = theme
+
+    def keep_theme(self, path: Path) -> None:
+        """Use the theme in the file at ``path``, unless another is given, and write there which one is chosen.
+
+        To be called before the app runs. A name that is none of a theme, or none any more, is passed over.
+        """
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            with path.open(encoding="utf-8") as file:
+                kept = file.read(_THEME_NAME_AT_MOST).strip()
+            if not self._theme_given and kept in self.available_themes:
+                self.theme = kept
+        self._theme_file, self._theme_kept = path, self.theme
+
+    def watch_theme(self, name: str) -> None:
+        """Keep a theme that was chosen."""
+        if self._theme_file is not None and name != self._theme_kept:
+            self._theme_kept = name
+            self.run_worker(self._write_theme(self._theme_file), group="theme")
+
+    async def _write_theme(self, path: Path) -> None:
+        try:
+            async with self._writing_theme:
+                await asyncio.to_thread(replace, path, f"{self.theme}\n".encode())
+        except OSError as error:
+            self.notify(f"The theme is not kept: {error.strerror}", severity="warning", markup=False)
+        else:
+            if self._theme_given:
+                self.notify("Kept for starts without --theme and without `theme` in the settings.", markup=False)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Offer everything that has a key, and the themes."""
@@ -134,6 +170,11 @@ class TerminalApp(App[None]):
         super()._display(screen, renderable)
 
 
+def theme_file() -> Path:
+    """Return where the theme is kept that was chosen last."""
+    return user_state_path("decodescope", appauthor=False) / "theme"
+
+
 def run_on_terminal(
     make: Callable[[type[Driver]], _AnApp], end: Callable[[], None], outcome: Callable[[_AnApp], int], instead: str
 ) -> int:
@@ -150,6 +191,7 @@ def run_on_terminal(
         return EXIT_USAGE
     with terminal:
         app = make(TerminalDriver)
+        app.keep_theme(theme_file())
         terminal.watch(app)
         try:
             app.run()
@@ -166,6 +208,7 @@ def _run_in_browser(
     from .browser_driver import BrowserDriver
 
     app = make(BrowserDriver)
+    app.keep_theme(theme_file())
     try:
         app.run()
     finally:

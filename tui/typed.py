@@ -33,7 +33,7 @@ _BROKEN_OFF_SECONDS = 2.0
 """A paste that stands still for that long has lost its end: what is typed then is keys again."""
 _BULK = 64
 """Characters; so many at once are handed over as one text, since every key costs a good part of a millisecond."""
-_PENDING_AT_MOST = 1 << 18
+_PENDING_AT_MOST = 1 << 22
 
 _BEGIN, _END = "\x1b[200~", "\x1b[201~"
 """Of a bracketed paste."""
@@ -44,7 +44,7 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|O.?|.)?", re.DOTALL)
 _COLOUR = re.compile(r"\x1b\[[\d;:]*m")
 """No key sends that, and no report is one."""
 _TEXT_AFTER_ENTER = re.compile(r"\r.*[^\x00-\x20\x7f]", re.DOTALL)
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
+_MUCH_TEXT = re.compile(rf"([^\x00-\x1f\x7f]{{{_BULK},}})")
 
 
 class TypedText(Event, bubble=False):
@@ -143,6 +143,8 @@ class Typed:
             return list(self._parser.feed(new)) if new else []
         continued, self._silent = not self._silent, self._silent and not typed
         self._burst += new
+        if self._lines and "\x7f" not in new:
+            return self._decided() if len(self._burst) > _PENDING_AT_MOST else []
         plain = _SEQUENCE.sub("", self._burst)
         enter, only_enters = "\r" in plain, not plain.strip("\r")
         by_hand = "\x7f" in plain
@@ -152,9 +154,8 @@ class Typed:
             or _COLOUR.search(self._burst) is not None
             or (held and self._clock() - self._last_lines < _CONTINUED_SECONDS)
         )
-        if self._lines:
-            return self._decided() if len(self._burst) > _PENDING_AT_MOST else []
-        return [] if held and not by_hand else self._decided()
+        waits = self._lines or (not by_hand and (held or len(self._burst) >= _BULK))
+        return [] if waits and len(self._burst) <= _PENDING_AT_MOST else self._decided()
 
     def _burst_ended(self) -> list[Message]:
         messages = self._decided()
@@ -163,13 +164,17 @@ class Typed:
 
     def _decided(self) -> list[Message]:
         burst, self._burst = self._burst, ""
-        reports = _REPORT.findall(burst)
-        typed = _REPORT.sub("", burst)
-        if not typed or not (self._lines or (len(typed) >= _BULK and not _CONTROLS.search(typed))):
-            return list(self._parser.feed(burst)) if burst else []
+        messages: list[Message] = []
         if self._lines:
             self._last_lines = self._clock()
-        return [TypedText(typed), *self._parser.feed("".join(reports))] if reports else [TypedText(typed)]
+            messages.append(TypedText(_REPORT.sub("", burst)))
+            parts = _REPORT.findall(burst)
+        else:
+            parts = [burst] if "\x1b" in burst else _MUCH_TEXT.split(burst)
+        for part in filter(None, parts):
+            much = _MUCH_TEXT.fullmatch(part)
+            messages += [TypedText(part)] if much else self._parser.feed(part)
+        return messages
 
 
 def _shown(text: str) -> str:

@@ -1,16 +1,22 @@
 """Themes, also switched in mid-run; colours that are missing."""
 
+from pathlib import Path
+
 import pytest
 from textual.color import Color
+from textual.constants import DEFAULT_THEME
+from textual.screen import Screen
 from textual.theme import BUILTIN_THEMES
 
+from decodescope.tui.options import ScopeOptions
+from decodescope.tui.replay.app import ReplayApp
 from decodescope.tui.session import Phase
 from decodescope.tui.widgets.cells import Cells
 from decodescope.tui.widgets.counters import Counters
 from decodescope.tui.widgets.plot import Plot
 
 from .fakes import answer, ready, tokens
-from .scope_app import Scope, default_options, scope
+from .scope_app import Scope, default_options, happened, scope
 
 
 def contrasts(running: Scope, kind: type[Cells]) -> set[float]:
@@ -93,3 +99,81 @@ async def test_no_color_draws_in_shades_only(monkeypatch: pytest.MonkeyPatch) ->
                 color = None if segment.style is None else segment.style.color
                 if color is not None:
                     assert len(set(color.get_truecolor())) == 1
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "theme"
+
+
+def content_of(kept: Path) -> bytes:
+    return kept.read_bytes() if kept.exists() else b""
+
+
+def fill(kept: Path, content: bytes) -> None:
+    kept.parent.mkdir()
+    kept.write_bytes(content)
+
+
+async def theme_at_start(kept: Path, given: str | None = None, chosen: str | None = None) -> str:
+    """The theme that an app begins with; ``chosen`` is chosen in it then."""
+    app = ReplayApp([], ScopeOptions(theme=given))
+    app.get_default_screen = Screen  # type: ignore[method-assign]
+    app.keep_theme(kept)
+    async with app.run_test():
+        begun = app.theme
+        if chosen is not None:
+            before = len(app._notifications)
+            app.theme = chosen
+            await happened(lambda: content_of(kept) == f"{chosen}\n".encode())
+            await happened(lambda: len(app._notifications) > before or given is None)
+    return begun
+
+
+async def test_a_chosen_theme_is_that_of_the_next_start(kept: Path) -> None:
+    assert await theme_at_start(kept) == DEFAULT_THEME
+    assert content_of(kept) == b""
+    assert await theme_at_start(kept, chosen="nord") == DEFAULT_THEME
+    assert await theme_at_start(kept, chosen=DEFAULT_THEME) == "nord"
+    assert await theme_at_start(kept) == DEFAULT_THEME
+
+
+def test_it_is_known_before_anything_runs(kept: Path) -> None:
+    fill(kept, b"nord\n")
+    kept.chmod(0o400)
+    before = kept.stat().st_mtime_ns
+    app = ReplayApp([], ScopeOptions())
+    app.keep_theme(kept)
+    assert app.theme == "nord"
+    assert kept.stat().st_mtime_ns == before
+
+
+async def test_a_theme_that_is_given_wins_and_is_not_kept(kept: Path) -> None:
+    await theme_at_start(kept, chosen="nord")
+    assert await theme_at_start(kept, given="dracula") == "dracula"
+    assert content_of(kept) == b"nord\n"
+    assert await theme_at_start(kept, given="dracula", chosen="gruvbox") == "dracula"
+    assert await theme_at_start(kept) == "gruvbox"
+
+
+@pytest.mark.parametrize("content", [b"gone-theme\n", b"", b"nord,dracula", b"\xff\xfe", b"x" * 100_000])
+async def test_what_is_no_theme_is_passed_over(kept: Path, content: bytes) -> None:
+    fill(kept, content)
+    assert await theme_at_start(kept, chosen="nord") == DEFAULT_THEME
+    assert await theme_at_start(kept) == "nord"
+
+
+async def test_a_theme_that_cannot_be_kept_is_used_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    async with scope() as running:
+        running.app.keep_theme(tmp_path / "file" / "theme")
+        running.app.theme = "nord"
+        await running.until(lambda: any("not kept" in toast for toast in running.toasts))
+        assert running.app.theme == "nord"
+
+
+@pytest.mark.parametrize("theme", ["nord", "ansi-light"])
+async def test_no_color_and_a_kept_theme(kept: Path, monkeypatch: pytest.MonkeyPatch, theme: str) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    fill(kept, theme.encode())
+    assert await theme_at_start(kept) == theme

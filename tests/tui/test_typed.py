@@ -152,10 +152,15 @@ def test_a_mouse_that_moves_on_keeps_nothing_waiting() -> None:
 
 def test_much_text_is_one_message_and_its_keys_are_known() -> None:
     terminal = Terminal()
-    terminal.send(b"x" * 200_000)
-    (message,) = terminal.messages
+    for _ in range(50):
+        terminal.send(b"x" * 4096)
+    terminal.send(b"\r")
+    terminal.wait(0.03)
+    message, enter = terminal.messages
     assert isinstance(message, TypedText)
-    assert message.text == "x" * 200_000
+    assert message.text == "x" * 204_800
+    assert isinstance(enter, Key)
+    assert enter.key == "enter"
     terminal = Terminal()
     terminal.send(b"a\rb\x1b[C")
     terminal.wait(0.03)
