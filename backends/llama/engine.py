@@ -194,7 +194,7 @@ class LlamaEngine:
             self._memory.drop()
             self._meter = Meter(self._scheduler, self._memory, self._vocabulary, _SEQUENCE, self._context_tokens)
             self._metered = threads
-            report(measured_with(self._context))
+            report(measured_with(self._context, repack=self._opening.settings.repack))
         llama_cpp.llama_set_n_threads(self._context, threads.decode, threads.batch)
         try:
             report(self._meter.measure(request, control, report))
