@@ -97,9 +97,66 @@ def test_the_suite_is_run_by_pytest(checkout: Path) -> None:
 def test_ci_runs_the_checks_and_the_suite(checkout: Path) -> None:
     _executable(checkout / ".venv" / "bin" / "lint-imports", "#!/bin/sh\necho lint-imports\n")
     shutil.copy(ROOT / ".ci" / "run", checkout / ".ci" / "run")
-    done = subprocess.run(["sh", checkout / ".ci" / "run"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["sh", checkout / ".ci" / "run"],
+        env={**os.environ, "CHROMIUM": "/a/browser"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for tool in ("<ruff>", "<mypy>", "lint-imports", "<pytest>"):
         assert tool in done.stdout
+
+
+_APT = {
+    "works": 'case "$*" in *install*) printf "#!/bin/sh\n" > "$TOOLS/chromium"; chmod +x "$TOOLS/chromium" ;; esac\n',
+    "gives a browser that does not start": (
+        'case "$*" in *install*) printf "#!/bin/sh\nexit 1\n" > "$TOOLS/chromium"; chmod +x "$TOOLS/chromium" ;; esac\n'
+    ),
+    "fails": "exit 100\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("there", "apt", "user", "browser"),
+    [
+        (True, "works", 0, "there"),
+        (False, "works", 0, "installed"),
+        (False, "works", 1000, None),
+        (False, None, 0, None),
+        (False, "fails", 0, None),
+        (False, "gives a browser that does not start", 0, None),
+    ],
+)
+def test_ci_has_a_browser_where_it_can(
+    tmp_path: Path, there: bool, apt: str | None, user: int, browser: str | None
+) -> None:
+    """It is named to the tests, which then skip nothing."""
+    tools, checkout = tmp_path / "tools", tmp_path / "checkout"
+    for tool in ("sh", "dirname", "chmod"):
+        found = shutil.which(tool)
+        assert found is not None
+        tools.mkdir(exist_ok=True)
+        (tools / tool).symlink_to(found)
+    _executable(tools / "make", '#!/bin/sh\necho "$1 ${CHROMIUM-none}"\n')
+    _executable(tools / "id", f"#!/bin/sh\necho {user}\n")
+    if apt is not None:
+        _executable(tools / "apt-get", f'#!/bin/sh\necho "$*" >> "$TOOLS/apt.log"\n{_APT[apt]}')
+    if there:
+        _executable(tools / "google-chrome", "#!/bin/sh\n")
+    _executable(checkout / ".ci" / "run", (ROOT / ".ci" / "run").read_text())
+    done = subprocess.run(
+        [tools / "sh", checkout / ".ci" / "run"],
+        env={"PATH": str(tools), "TOOLS": str(tools)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    path = {"there": tools / "google-chrome", "installed": tools / "chromium", None: "none"}[browser]
+    assert done.stdout.splitlines() == [f"check {path}", f"test {path}"]
+    assert len(done.stderr.splitlines()) == (browser is None)
+    asked = (tools / "apt.log").exists()
+    assert asked == (not there and apt is not None and user == 0)
 
 
 @pytest.fixture
