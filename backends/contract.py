@@ -14,15 +14,18 @@ class Backend(Protocol):
     """
 
     def fileno(self) -> int:
-        """A descriptor that is readable whenever ``receive`` would return something; for ``select`` and ``asyncio``."""
+        """A descriptor that is readable whenever ``receive`` would return something; for ``select`` and ``asyncio``.
+
+        It may be another one after ``receive``.
+        """
         ...
 
     def receive(self, timeout: float | None = 0.0) -> list[Event]:
         """Return all events that have arrived.
 
         Waits up to ``timeout`` seconds for the first one (``None``: without end). An empty list means that nothing came
-        in time. When the engine dies, exactly one ``Failed`` of stage ``engine`` (``load`` before the model was ready)
-        says why. After the last event ``closed`` is true and the list is always empty.
+        in time. When the engine dies and none can take its place, exactly one ``Failed`` of stage ``engine`` (``load``
+        before the model was ready) says why. After the last event ``closed`` is true and the list is always empty.
         """
         ...
 

@@ -12,9 +12,10 @@ and before the first one, once per engine: ``load_progress* model_ready | failed
 gives one ``tokenized`` or ``failed``; scoring a stretch of it one ``scored``, or ``finished`` when it was cancelled, or
 ``failed``; a measurement ``measured_with``, ``prefill_progress*`` of what is not timed and then ``measured``, or
 ``finished`` when it was cancelled, or ``failed``. Making another quantization is a process of its own:
-``quantize_progress* quantized | failed``. ``log`` may come at any time,
-``threads`` in prefill and decode. A reader matches on the type and ends with ``assert_never``; a new kind of fact is a
-new type.
+``quantize_progress* quantized | failed``. ``log`` may come at any time, ``threads`` in prefill and decode. Where a second
+engine takes the place of one that crashed before its first token, a warning comes and then what the second one does,
+without the ``model_ready`` and the ``request_taken`` that have been there. A reader matches on the type and ends with
+``assert_never``; a new kind of fact is a new type.
 """
 
 from typing import Literal
@@ -202,6 +203,8 @@ class MeasuredWith(_Event, frozen=True, kw_only=True, tag="measured_with"):
     gpus: tuple[str, ...]
     backends: tuple[str, ...]
     """What this build can compute with: ``CPU`` alone, or all but that."""
+    repack: bool = True
+    """Whether weights could be rearranged for faster kernels."""
 
 
 class Measured(_Event, frozen=True, kw_only=True, tag="measured"):

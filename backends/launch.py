@@ -66,23 +66,26 @@ def launch(source: Source, settings: EngineSettings) -> Backend:
     from .host import EngineHost
     from .process import start_at_first_priority
 
-    opening: OpenLlama | OpenScript
-    if isinstance(source, ScriptFile):
-        opening = OpenScript(path=os.fsencode(source.path), settings=settings)
-    else:
-        traffic = source.weight_traffic
-        opening = OpenLlama(
-            path=os.fsencode(source.path),
-            name=well_formed(source.name),
-            quantization=source.quantization,
-            bytes=source.bytes,
-            trained_context=source.trained_context,
-            kv_bytes_per_token=source.kv_bytes_per_token(settings.cache_type_k, settings.cache_type_v),
-            settings=settings,
-            weight_bytes_per_token=None if traffic is None else traffic.per_token,
-            weight_bytes_per_pass=None if traffic is None else traffic.per_pass,
-            sliding_window=source.sliding_window,
-            attention_growth=source.attention_growth,
-            requantized_from=well_formed(source.requantized_from),
-        )
+    opening = opening_of(source, settings)
     return start_at_first_priority(lambda: EngineHost(opening))
+
+
+def opening_of(source: Source, settings: EngineSettings) -> OpenLlama | OpenScript:
+    """Return the command that opens an engine. Raises ModelError as ``launch``."""
+    if isinstance(source, ScriptFile):
+        return OpenScript(path=os.fsencode(source.path), settings=settings)
+    traffic = source.weight_traffic
+    return OpenLlama(
+        path=os.fsencode(source.path),
+        name=well_formed(source.name),
+        quantization=source.quantization,
+        bytes=source.bytes,
+        trained_context=source.trained_context,
+        kv_bytes_per_token=source.kv_bytes_per_token(settings.cache_type_k, settings.cache_type_v),
+        settings=settings,
+        weight_bytes_per_token=None if traffic is None else traffic.per_token,
+        weight_bytes_per_pass=None if traffic is None else traffic.per_pass,
+        sliding_window=source.sliding_window,
+        attention_growth=source.attention_growth,
+        requantized_from=well_formed(source.requantized_from),
+    )

@@ -153,13 +153,17 @@ class ChildProcess:
         lines = data.decode("utf-8", "replace").strip().splitlines()
         return "\n".join(lines[-_LOG_TAIL_LINES:])
 
-    def death(self, stage: Stage) -> Failed:
-        """Return what is to be said of a process that has ended without being told to."""
+    def exit_status(self) -> int:
+        """Return how a process has ended whose events have come to their end, as ``Popen.returncode`` gives it."""
         try:
-            code = self._process.wait(_EXIT_DEADLINE)
+            return self._process.wait(_EXIT_DEADLINE)
         except subprocess.TimeoutExpired:
             self._process.kill()
-            code = self._process.wait()
+            return self._process.wait()
+
+    def death(self, stage: Stage) -> Failed:
+        """Return what is to be said of a process that has ended without being told to."""
+        code = self.exit_status()
         what, remedy = describe_exit(code, self._who, self._remedies)
         reason = "" if -code in _WITHOUT_LAST_WORDS else self.log_tail()
         return Failed(t=time.perf_counter_ns(), stage=stage, what=what, reason=reason, remedy=remedy)

@@ -49,6 +49,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     n_depth: int
     samples_ns: tuple[int, ...]
     sample: bool = False
+    repack: bool = True
     build_commit: str | None = None
     repetitions: tuple[_Repetition, ...] = ()
 
@@ -92,6 +93,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
             ("-ctk", self.type_k, old.type_k),
             ("-ctv", self.type_v, old.type_v),
             ("-fa", int(self.flash_attn), int(old.flash_attn)),
+            ("--repack", int(self.repack), int(old.repack)),
             ("-ngl", self.n_gpu_layers if self.gpu_info else 0, old.n_gpu_layers if old.gpu_info else 0),
         ]
         words = {"model": (self.model_type, old.model_type), "machine": (self._machine, old._machine)}

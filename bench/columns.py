@@ -104,6 +104,8 @@ def _columns(plan: BenchPlan) -> tuple[Column, ...]:
     ):
         if varies(setting):
             found.append(Column(heading, width, _of_setting(setting)))
+    if varies("repack"):
+        found.append(Column("repack", 6, lambda row: str(int(row.ran_with.repack))))
     if any(trial.sample for group in groups for trial in group.trials):
         found.append(Column("sample", 6, lambda row: str(int(row.trial.sample))))
     found += [

@@ -24,11 +24,9 @@ _DEFAULTS_AFTER = {
     "embeddings": False,
     "no_op_offload": 0,
     "no_host": False,
-    "repack": True,
-    "fit_target": 0,
-    "fit_min_ctx": 0,
 }
-"""Settings that are left as llama.cpp has them."""
+_DEFAULTS_LAST = {"fit_target": 0, "fit_min_ctx": 0}
+"""Settings that are left as llama.cpp has them, in its order."""
 
 
 def record(row: Row, build: LlamaBuild) -> dict[str, Any]:
@@ -97,6 +95,8 @@ def _facts(row: Row, build: LlamaBuild) -> dict[str, Any]:
         **_DEFAULTS_BETWEEN,
         "flash_attn": _FLASH_ATTENTION[settings.flash_attention],
         **_DEFAULTS_AFTER,
+        "repack": ran_with.repack,
+        **_DEFAULTS_LAST,
     }
 
 

@@ -17,7 +17,7 @@ from ..models.errors import ModelError
 from .options import valid_text
 
 WORDS: dict[str, dict[str, Any]] = {
-    "sample": {"0": False, "1": True},
+    "switch": {"0": False, "1": True},
     "cache": {name: name for name in get_args(CacheType)},
     "flash": {**{name: name for name in get_args(FlashAttention)}, "1": "on", "0": "off", "-1": "auto"},
 }
@@ -47,6 +47,7 @@ class Grid:
     cache_type_v: tuple[CacheType, ...]
     flash_attention: tuple[FlashAttention, ...]
     gpu_layers: tuple[int, ...]
+    repack: tuple[bool, ...]
 
     def trials(self) -> tuple[Trial, ...]:
         """Return the tests of each model, in llama-bench's order: by depth, reading first."""
@@ -84,6 +85,7 @@ class Grid:
         """Return all combinations, in llama-bench's order."""
         combinations = itertools.product(
             self.gpu_layers,
+            self.repack,
             self.batch,
             self.micro_batch,
             self.cache_type_k,
@@ -101,8 +103,9 @@ class Grid:
                 flash_attention=attention,
                 cache_type_k=k,
                 cache_type_v=v,
+                repack=repack,
             )
-            for layers, batch, micro_batch, k, v, attention, threads in combinations
+            for layers, repack, batch, micro_batch, k, v, attention, threads in combinations
         ]
 
 

@@ -55,6 +55,7 @@ class Defaults(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, re
     flash_attn: Value | None = None
     cache_type_k: Value | None = None
     cache_type_v: Value | None = None
+    repack: bool | None = None
     seed: _Number | None = None
     temp: _Number | None = None
     top_k: _Number | None = None

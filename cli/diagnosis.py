@@ -16,7 +16,9 @@ import psutil
 
 from .. import __version__
 from ..backends.bandwidth import Bandwidth, BandwidthError, cached_bandwidths, measure_bandwidth
+from ..backends.build_check import check_build
 from ..backends.process import describe_exit
+from ..backends.processor import features
 from ..backends.text import visible
 from ..backends.threads import thread_choice
 from ..metrics import numbers
@@ -61,6 +63,11 @@ def diagnose(*, measure: bool = False) -> dict[str, Section]:
     }
 
 
+def works(sections: dict[str, Section]) -> bool:
+    """Whether this build of llama.cpp can be used, as far as is known."""
+    return "problem" not in sections["llama.cpp"]
+
+
 def _versions() -> Section:
     section: Section = {
         "decodescope": __version__,
@@ -97,12 +104,25 @@ def _native() -> Section:
         + (f", {size(device['free_bytes'])} of {size(device['total_bytes'])} free" if device["total_bytes"] else "")
         for device in report["devices"]
     ]
-    return {"system info": report["system_info"], "devices": devices}
+    return {"system info": report["system_info"], "devices": devices, **_decode()}
+
+
+def _decode() -> Section:
+    found = check_build()
+    if found.verdict == "broken":
+        return {"problem": found.what, "reason": found.reason, "remedy": found.remedy}
+    said = (found.what, found.reason, found.remedy) if found.verdict == "unknown" else (found.what,)
+    return {"decode": " ".join(part for part in said if part)}
 
 
 def _processor() -> Section:
     choice = thread_choice()
-    return {"machine": platform.machine(), "threads": choice.threads, "why": choice.why}
+    return {
+        "machine": platform.machine(),
+        "features": " ".join(features()) or "not known on this system",
+        "threads": choice.threads,
+        "why": choice.why,
+    }
 
 
 def _memory(measure: bool) -> Section:

@@ -11,6 +11,11 @@ _FLASH_ATTENTION = {
 }
 
 
+def switch(value: str) -> str:
+    """Return ``true`` or ``false`` for llama.cpp's words for them, and anything else as it is."""
+    return {"enabled": "true", "disabled": "false"}.get(value, value)
+
+
 def flash_attention(value: str) -> str:
     """Return ``on``, ``off`` or ``auto`` for llama.cpp's words for them, and anything else as it is."""
     return _FLASH_ATTENTION.get(value, value)

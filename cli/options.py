@@ -227,6 +227,17 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="Type of the V cache; other than f32, f16 and bf16 it needs flash attention.",
     ),
     setting(
+        "--repack/--no-repack",
+        " /-nr",
+        "repack",
+        default=_SETTINGS.repack,
+        show_default=False,
+        envvar="LLAMA_ARG_REPACK",
+        off_variable="LLAMA_ARG_NO_REPACK",
+        from_variable=llama_words.switch,
+        help="Rearrange weights for faster kernels, AMX's among them, where llama.cpp can; on by default.",
+    ),
+    setting(
         "-s",
         "--seed",
         "seed",

@@ -4,6 +4,7 @@ A flag wins over the environment, the environment over the file, the file over t
 click's own: the variable is the flag's ``envvar``, the file becomes the context's ``default_map``.
 """
 
+import os
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -23,12 +24,20 @@ _ELSEWHERE = (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 class Setting(click.Option):
     """A flag with a key in the file.
 
-    ``from_variable`` turns what its environment variable says into the flag's words.
+    ``from_variable`` turns what its environment variable says into the flag's words. ``off_variable``: one that
+    switches it off, whatever it says, and wins over the other, as llama.cpp has it.
     """
 
-    def __init__(self, *arguments: Any, from_variable: Callable[[str], str] | None = None, **options: Any) -> None:
+    def __init__(
+        self,
+        *arguments: Any,
+        from_variable: Callable[[str], str] | None = None,
+        off_variable: str | None = None,
+        **options: Any,
+    ) -> None:
         super().__init__(*arguments, **options)
         self._from_variable = from_variable
+        self._off_variable = off_variable
 
     @property
     def key(self) -> str:
@@ -39,6 +48,16 @@ class Setting(click.Option):
     def source(self, ctx: click.Context) -> ParameterSource | None:
         """Return what has set the value; ``None`` before the command line is parsed."""
         return None if self.name is None else ctx.get_parameter_source(self.name)
+
+    @property
+    def variable(self) -> str | None:
+        """The environment variable that counts; ``None``: there is none for it."""
+        assert self.envvar is None or isinstance(self.envvar, str)
+        return self._off_variable if self._off_variable and os.environ.get(self._off_variable) else self.envvar
+
+    def resolve_envvar_value(self, ctx: click.Context) -> str | None:
+        """Return what the variable says; ``None``: nothing."""
+        return super().resolve_envvar_value(ctx) if self.variable == self.envvar else "false"
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
         """Return the variable's value in the flag's words; it is one value, also where a flag can be repeated."""
@@ -65,7 +84,7 @@ class Setting(click.Option):
         """Name the flag, the variable or the line of the file that has set the value."""
         source = None if ctx is None else self.source(ctx)
         if source is ParameterSource.ENVIRONMENT:
-            return f"{self.envvar}, a variable of the environment"
+            return f"{self.variable}, a variable of the environment"
         file = None if ctx is None else used_file(ctx)
         if source is ParameterSource.DEFAULT_MAP and file is not None:
             return file.place(self.key)
@@ -149,7 +168,7 @@ def settings_of(command: click.Command) -> list[Setting]:
 def set_elsewhere(ctx: click.Context) -> str:
     """Say which settings of ``ctx`` come from the environment or the file; empty when none do."""
     keys = [
-        f"{one.key} ({one.envvar if one.source(ctx) is ParameterSource.ENVIRONMENT else 'file'})"
+        f"{one.key} ({one.variable if one.source(ctx) is ParameterSource.ENVIRONMENT else 'file'})"
         for one in settings_of(ctx.command)
         if one.source(ctx) in _ELSEWHERE
     ]

@@ -27,6 +27,7 @@ def described(
         "flash_attn": settings.flash_attention,
         "cache_type_k": settings.cache_type_k,
         "cache_type_v": settings.cache_type_v,
+        "no_repack": not settings.repack,
         **of_request(sampling, max_tokens, stop),
         "system_prompt": system,
         "raw": raw,

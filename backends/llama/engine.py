@@ -204,7 +204,7 @@ class LlamaEngine:
             self._memory.drop()
             self._meter = Meter(self._scheduler, self._memory, self._vocabulary, _SEQUENCE, self._context_tokens)
             self._metered = threads
-            report(measured_with(self._context))
+            report(measured_with(self._context, repack=self._opening.settings.repack))
         self._threads.use(threads)
         try:
             report(self._meter.measure(request, control, report))

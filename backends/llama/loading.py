@@ -64,6 +64,7 @@ def load_model(opening: OpenLlama, log: NativeLog, report: Callable[[float], Non
 
     parameters = llama_cpp.llama_model_default_params()
     parameters.n_gpu_layers = gpu_layers(opening.settings.gpu_layers)
+    parameters.use_extra_bufts = opening.settings.repack
     callback = llama_cpp.llama_progress_callback(on_progress)
     parameters.progress_callback = callback
     report(0.0)

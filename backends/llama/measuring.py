@@ -23,8 +23,8 @@ _SEED = 1
 _DESCRIPTION_BYTES = 128
 
 
-def measured_with(context: Any) -> MeasuredWith:
-    """Return what llama.cpp says of the model behind ``context`` and of the devices."""
+def measured_with(context: Any, *, repack: bool) -> MeasuredWith:
+    """Return what llama.cpp says of the model behind ``context`` and of the devices; ``repack``: as it was loaded."""
     buffer = ctypes.create_string_buffer(_DESCRIPTION_BYTES)
     llama_cpp.llama_model_desc(llama_cpp.llama_get_model(context), buffer, len(buffer))
     found = devices()
@@ -34,6 +34,7 @@ def measured_with(context: Any) -> MeasuredWith:
         processors=tuple(device.description for device in found if not device.is_gpu),
         gpus=tuple(device.description for device in found if device.is_gpu),
         backends=backends(),
+        repack=repack,
     )
 
 

@@ -37,7 +37,7 @@ class ScriptedEngine:
     def __init__(self, path: bytes, settings: EngineSettings) -> None:
         self._path = Path(os.fsdecode(path))
         self._settings = settings
-        self._script: Script = read_script(self._path)
+        self._script: Script = read_script(self._path, repack=settings.repack)
         self._position = 0
         self._requests = 0
 
@@ -48,6 +48,8 @@ class ScriptedEngine:
         for step in range(_PROGRESS_STEPS if seconds else 1):
             report(LoadProgress(t=time.perf_counter_ns(), fraction=step / _PROGRESS_STEPS))
             time.sleep(seconds / _PROGRESS_STEPS)
+        if self._script.load_signal is not None:
+            os.kill(os.getpid(), self._script.load_signal)
         if self._script.load_error is not None:
             raise EngineError("The script says that loading fails.", self._script.load_error)
         report(LoadProgress(t=time.perf_counter_ns(), fraction=1.0))
@@ -124,6 +126,7 @@ class ScriptedEngine:
                 processors=model.devices,
                 gpus=(),
                 backends=("script",),
+                repack=self._settings.repack,
             )
         )
         lines = self._turn_lines()

@@ -6,6 +6,7 @@ One object a line, blank lines and lines that begin with ``#`` skipped. ``ms`` i
 ``{"model": {"name": "x", "context": 4096}}``              what the engine says of itself (any of the fields)
 ``{"load_ms": 200}``                                       loading takes that long
 ``{"load_error": "no such tensor"}``                       loading fails
+``{"load_signal": 11}``                                    loading ends in that signal
 ``{"prefill": 512, "cached": 0, "ms": 900}``               a prompt of that many tokens is read
 ``{"text": "Hel", "ms": 7}``                               a token
 ``{"hex": "f09f", "ms": 7}``                               a token of these bytes
@@ -17,6 +18,7 @@ One object a line, blank lines and lines that begin with ``#`` skipped. ``ms`` i
 ``{"error": "out of memory", "remedy": "smaller -c"}``     the generation fails
 ``{"signal": 9}``                                          the engine's process is ended by that signal
 ``{"stop": "length"}``                                     the generation ends with that reason
+``{"signal": 11, "repack": true}``                         either signal, only where weights may be rearranged
 ``{"repeat": 1000, "text": " tok", "ms": 6.6}``            any line, that many times
 ========================================================  ==========================================================
 
@@ -54,6 +56,7 @@ _KINDS = (
     "model",
     "load_ms",
     "load_error",
+    "load_signal",
     "prefill",
     "text",
     "hex",
@@ -104,6 +107,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     model: ScriptedModel | None = None
     load_ms: float | None = None
     load_error: str | None = None
+    load_signal: int | None = None
     prefill: int | None = None
     text: str | None = None
     hex: str | None = None
@@ -125,6 +129,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     top: tuple[tuple[str, float], ...] = ()
     entropy: float = 0.0
     probability_ms: float = 0.0
+    repack: bool = False
+    """Of a signal: only where weights may be rearranged."""
 
     @property
     def piece(self) -> bytes | None:
@@ -159,21 +165,23 @@ class Script(msgspec.Struct, frozen=True):
     model: ScriptedModel
     load_ms: float
     load_error: str | None
+    load_signal: int | None
     lines: tuple[Line, ...]
 
 
-def read_script(path: Path) -> Script:
-    """Parse a script. Raises ScriptError, which names the line, and OSError."""
+def read_script(path: Path, *, repack: bool = True) -> Script:
+    """Parse a script; ``repack``: whether weights may be rearranged. Raises ScriptError, which names the line, and
+    OSError."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise ScriptError("it is a device or a pipe, not a file")
-    return parse_script(path.read_bytes())
+    return parse_script(path.read_bytes(), repack=repack)
 
 
-def parse_script(data: bytes) -> Script:
-    """Parse the bytes of a script. Raises ScriptError, which names the line."""
+def parse_script(data: bytes, *, repack: bool = True) -> Script:
+    """Parse the bytes of a script, as ``read_script``. Raises ScriptError, which names the line."""
     decoder = msgspec.json.Decoder(Line)
-    model, load_ms, load_error, lines = ScriptedModel(), 0.0, None, []
+    model, load_ms, load_error, load_signal, lines = ScriptedModel(), 0.0, None, None, []
     for number, raw in enumerate(data.splitlines(), start=1):
         if not raw.strip() or raw.lstrip().startswith(b"#"):
             continue
@@ -182,12 +190,15 @@ def parse_script(data: bytes) -> Script:
             _check(line)
         except (msgspec.MsgspecError, ValueError) as error:
             raise ScriptError(f"line {number}: {error}") from error
+        if line.repack and not repack:
+            continue
         model = line.model or model
         load_ms += line.load_ms or 0.0
         load_error = load_error if line.load_error is None else line.load_error
-        if line.model is None and line.load_ms is None and line.load_error is None:
+        load_signal = load_signal if line.load_signal is None else line.load_signal
+        if all(told is None for told in (line.model, line.load_ms, line.load_error, line.load_signal)):
             lines.append(line)
-    return Script(model, load_ms, load_error, tuple(lines))
+    return Script(model, load_ms, load_error, load_signal, tuple(lines))
 
 
 def _check(line: Line) -> None:
@@ -208,8 +219,11 @@ def _check(line: Line) -> None:
     if line.hex is not None:
         bytes.fromhex(line.hex)
     _check_facts(line)
-    if line.signal is not None:
-        signal.Signals(line.signal)
+    number = line.signal if line.load_signal is None else line.load_signal
+    if number is not None:
+        signal.Signals(number)
+    elif line.repack:
+        raise ValueError("only a signal depends on how weights are kept")
 
 
 def _check_facts(line: Line) -> None:

@@ -82,7 +82,7 @@ def _no_recording(_ctx: click.Context, _parameter: click.Parameter, given: str |
     "--sample",
     "sample",
     default="0",
-    parse=_words("sample"),
+    parse=_words("switch"),
     help="1: draw every token from the logits, as in a generation; 0: none, as llama-bench.",
 )
 @_list("-t", "--threads", "threads", default=None, parse=_threads, help="Default: the cores that may be used.")
@@ -92,6 +92,14 @@ def _no_recording(_ctx: click.Context, _parameter: click.Parameter, given: str |
 @_list("-ctv", "--cache-type-v", "cache_type_v", default="f16", parse=_words("cache"), help="Type of the V cache.")
 @_list("-fa", "--flash-attn", "flash_attention", default="auto", parse=_words("flash"), help="on, off or auto.")
 @_list("-ngl", "--n-gpu-layers", "gpu_layers", default="-1", parse=_numbers(-1), help="Layers on the GPU; -1: all.")
+@_list(
+    "--repack",
+    "repack",
+    default="1",
+    parse=_words("switch"),
+    help="1: rearrange weights for faster kernels, AMX's among them; 0: leave them as they are.",
+)
+@click.option("-nr", "--no-repack", is_flag=True, help="As --repack 0.")
 @click.option("-r", "--repetitions", type=click.IntRange(1, 10_000), default=5, metavar="N", help="Of each test.")
 @click.option(
     "--delay", type=click.IntRange(0, 86_400), default=0, metavar="S", help="Seconds to wait before each test."
@@ -120,6 +128,7 @@ def bench_command(
     repetitions: int,
     delay: int,
     no_warmup: bool,
+    no_repack: bool,
     form: str,
     against: str | None,
     tolerance: float,
@@ -144,6 +153,8 @@ def bench_command(
     from ..bench_plan import Grid
     from ..benching import bench
 
+    if no_repack:
+        values["repack"] = (False,)
     messages = Messages()
     grid = Grid(models=_models(models), **values)
     status = bench(

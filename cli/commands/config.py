@@ -75,7 +75,7 @@ def _described(ctx: click.Context, one: Setting, values: dict[str, Any]) -> dict
     return {
         "value": valid_text(value) if isinstance(value, str) else value,
         "source": _SOURCES.get(source, "default") if source is not None else "default",
-        "variable": one.envvar if source is ParameterSource.ENVIRONMENT else None,
+        "variable": one.variable if source is ParameterSource.ENVIRONMENT else None,
         "problem": problems(ctx).get(one.key),
     }
 

@@ -10,12 +10,20 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
 @click.option("--measure", is_flag=True, help="Measure the memory bandwidth anew; best while nothing else runs.")
 def doctor_command(as_json: bool, measure: bool) -> None:
-    """Print versions, llama.cpp's devices, threads and why, memory, terminal, and the folders that are used."""
-    from ..diagnosis import diagnose
+    """Print versions, llama.cpp's devices, threads and why, memory, terminal, and the folders that are used.
+
+    The demo model, where it is installed, answers once to show whether this build of llama.cpp suits the processor.
+
+    Exit status: 0 it does, or nobody can tell, 1 it does not.
+    """
+    from ..diagnosis import diagnose, works
+    from ..exit_codes import ExitCode
     from ..streams import print_data
 
     sections = diagnose(measure=measure)
     print_data(json.dumps(sections, ensure_ascii=False, indent=2) + "\n" if as_json else _as_text(sections))
+    if not works(sections):
+        click.get_current_context().exit(ExitCode.FAILED)
 
 
 def _as_text(sections: dict[str, dict[str, Any]]) -> str:

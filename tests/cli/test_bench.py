@@ -69,6 +69,7 @@ def a_grid(**values: object) -> Grid:
         "cache_type_v": ("f16",),
         "flash_attention": ("auto",),
         "gpu_layers": (-1,),
+        "repack": (True,),
     }
     return Grid(**{**one, **values})  # type: ignore[arg-type]
 
@@ -99,7 +100,7 @@ def test_lists_multiply(script: ScriptWriter) -> None:
 
 def test_the_words_of_llama_bench() -> None:
     assert named("on,0,1,auto", WORDS["flash"]) == ("on", "off", "on", "auto")
-    assert named("0,1", WORDS["sample"]) == (False, True)
+    assert named("0,1", WORDS["switch"]) == (False, True)
 
 
 def test_markdown(decodescope: RunCommand, script: ScriptWriter) -> None:

@@ -159,6 +159,8 @@ WORDS: list[tuple[str, str, dict[str, Any]]] = [
     ("LLAMA_ARG_UBATCH", "ubatch-size", {"256": 256}),
     ("LLAMA_ARG_CACHE_TYPE_K", "cache-type-k", {"q8_0": "q8_0"}),
     ("LLAMA_ARG_CACHE_TYPE_V", "cache-type-v", {"q8_0": "q8_0"}),
+    ("LLAMA_ARG_REPACK", "repack", {"0": False, "off": False, "false": False, "disabled": False, "enabled": True}),
+    ("LLAMA_ARG_NO_REPACK", "repack", {"1": False, "0": False}),
 ]
 
 
@@ -171,7 +173,19 @@ def test_llama_cpps_words(monkeypatch: pytest.MonkeyPatch, variable: str, key: s
 
 
 def test_every_variable_is_tried() -> None:
-    assert {one.envvar for one in settings_of(scope_command) if one.envvar} == {name for name, _, _ in WORDS}
+    assert {one.envvar for one in settings_of(scope_command) if one.envvar} | {"LLAMA_ARG_NO_REPACK"} == {
+        name for name, _, _ in WORDS
+    }
+
+
+def test_what_switches_off_wins(monkeypatch: pytest.MonkeyPatch, file: Path) -> None:
+    file.write_text("repack = true\n")
+    assert shown()["repack"]["source"] == "file"
+    monkeypatch.setenv("LLAMA_ARG_REPACK", "1")
+    monkeypatch.setenv("LLAMA_ARG_NO_REPACK", "1")
+    assert (shown()["repack"]["value"], shown()["repack"]["variable"]) == (False, "LLAMA_ARG_NO_REPACK")
+    assert shown("--repack")["repack"]["value"] is True
+    assert shown("-nr")["repack"]["source"] == "flag"
 
 
 def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,15 +5,21 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from decodescope import __version__
 from decodescope.backends.bandwidth import Bandwidth, BandwidthError
+from decodescope.backends.build_check import BuildCheck, Verdict
 from decodescope.cli import diagnosis
+from decodescope.cli.group import cli
 
 from ..conftest import RunCommand
+
+Check = Callable[[Verdict], None]
 
 
 def test_everything_a_report_needs(decodescope: RunCommand) -> None:
@@ -28,7 +34,9 @@ def test_everything_a_report_needs(decodescope: RunCommand) -> None:
         assert report["versions"][package][0].isdigit()
     assert report["llama.cpp"]["system info"]
     assert any(device.startswith("CPU: ") for device in report["llama.cpp"]["devices"])
+    assert report["llama.cpp"]["decode"]
     assert report["processor"]["threads"] >= 1
+    assert report["processor"]["features"]
     assert report["processor"]["why"]
     assert report["terminal"]["over SSH"] == "yes"
     assert report["terminal"]["in tmux"] == "yes"
@@ -45,6 +53,37 @@ def test_as_text(decodescope: RunCommand) -> None:
     assert any(line.split() == ["decodescope", __version__] for line in lines)
 
 
+CHECKED: dict[Verdict, BuildCheck] = {
+    "works": BuildCheck("works", "It answered."),
+    "broken": BuildCheck("broken", "It died.", "signal", "Build it again."),
+    "unknown": BuildCheck("unknown", "There is no model."),
+}
+
+
+@pytest.fixture
+def check(monkeypatch: pytest.MonkeyPatch) -> Check:
+    """Say what came of the check of the build; it works where nothing else is said."""
+
+    def say(verdict: Verdict) -> None:
+        monkeypatch.setattr(diagnosis, "check_build", lambda: CHECKED[verdict])
+
+    say("works")
+    return say
+
+
+@pytest.mark.parametrize(("verdict", "status"), [("works", 0), ("broken", 1), ("unknown", 0)])
+def test_whether_the_build_suits_the_processor(check: Check, verdict: Verdict, status: int) -> None:
+    check(verdict)
+    result = CliRunner().invoke(cli, ["doctor", "--json"])
+    assert result.exit_code == status
+    section = json.loads(result.stdout)["llama.cpp"]
+    assert section["system info"]
+    if verdict == "broken":
+        assert (section["problem"], section["remedy"]) == ("It died.", "Build it again.")
+    else:
+        assert section["decode"] == CHECKED[verdict].what
+
+
 @pytest.mark.parametrize(
     ("status", "said"),
     [(-int(signal.SIGILL), "SIGILL"), (1, "llama.cpp cannot be loaded.")],
@@ -55,15 +94,18 @@ def test_a_broken_llama_cpp_is_reported(monkeypatch: pytest.MonkeyPatch, status:
         return subprocess.CompletedProcess(command, status, b"", b"symbol not found\n")
 
     monkeypatch.setattr(subprocess, "run", run)
-    report = diagnosis.diagnose()["llama.cpp"]
+    sections = diagnosis.diagnose()
+    assert not diagnosis.works(sections)
+    report = sections["llama.cpp"]
     assert said in report["problem"]
     assert report["reason"] == "symbol not found"
     assert report["remedy"]
 
 
-def test_the_memory_bandwidth_is_measured_when_asked_and_shown_from_then_on(decodescope: RunCommand) -> None:
+def test_the_memory_bandwidth_is_measured_when_asked_and_shown_from_then_on(check: Check) -> None:
     def said(*arguments: str) -> Any:
-        return json.loads(decodescope("doctor", "--json", *arguments).stdout)["memory"]["read bandwidth"]
+        result = CliRunner().invoke(cli, ["doctor", "--json", *arguments])
+        return json.loads(result.stdout)["memory"]["read bandwidth"]
 
     assert said() == "not measured yet: decodescope doctor --measure"
     (measured,) = said("--measure")
@@ -83,7 +125,7 @@ def test_the_memory_bandwidth_is_measured_when_asked_and_shown_from_then_on(deco
         (-3_600, "ahead of this machine's clock"),
     ],
 )
-def test_how_long_ago_it_was_measured(monkeypatch: pytest.MonkeyPatch, seconds: float, said: str) -> None:
+def test_how_long_ago_it_was_measured(check: Check, monkeypatch: pytest.MonkeyPatch, seconds: float, said: str) -> None:
     measured = Bandwidth(bytes_per_second=12.34e9, threads=1, block_bytes=1, measured_at=1_700_000_000)
     monkeypatch.setattr(diagnosis, "cached_bandwidths", lambda: [measured])
     monkeypatch.setattr(time, "time", lambda: 1_700_000_000 + seconds)
@@ -91,7 +133,7 @@ def test_how_long_ago_it_was_measured(monkeypatch: pytest.MonkeyPatch, seconds: 
     assert shown == [f"12.3 GB/s with 1 thread, measured 2023-11-14 22:13 UTC ({said})"]
 
 
-def test_too_little_memory_to_measure_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_to_measure_is_said(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     def measure(threads: int) -> Bandwidth:
         raise BandwidthError(f"No room for {threads}.")
 
@@ -101,6 +143,6 @@ def test_too_little_memory_to_measure_is_said(monkeypatch: pytest.MonkeyPatch) -
     assert memory["read bandwidth"].startswith("not measured yet")
 
 
-def test_a_missing_demo_model_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_demo_model_says_how_to_get_it(check: Check, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diagnosis, "find_demo", lambda: None)
     assert "pip install" in diagnosis.diagnose()["demo model"]["remedy"]

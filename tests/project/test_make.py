@@ -97,9 +97,66 @@ def test_the_suite_is_run_by_pytest(checkout: Path) -> None:
 def test_ci_runs_the_checks_and_the_suite(checkout: Path) -> None:
     _executable(checkout / ".venv" / "bin" / "lint-imports", "#!/bin/sh\necho lint-imports\n")
     shutil.copy(ROOT / ".ci" / "run", checkout / ".ci" / "run")
-    done = subprocess.run(["sh", checkout / ".ci" / "run"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["sh", checkout / ".ci" / "run"],
+        env={**os.environ, "CHROMIUM": "/a/browser"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     for tool in ("<ruff>", "<mypy>", "lint-imports", "<pytest>"):
         assert tool in done.stdout
+
+
+_APT = {
+    "works": 'case "$*" in *install*) printf "#!/bin/sh\n" > "$TOOLS/chromium"; chmod +x "$TOOLS/chromium" ;; esac\n',
+    "gives a browser that does not start": (
+        'case "$*" in *install*) printf "#!/bin/sh\nexit 1\n" > "$TOOLS/chromium"; chmod +x "$TOOLS/chromium" ;; esac\n'
+    ),
+    "fails": "exit 100\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("there", "apt", "user", "browser"),
+    [
+        (True, "works", 0, "there"),
+        (False, "works", 0, "installed"),
+        (False, "works", 1000, None),
+        (False, None, 0, None),
+        (False, "fails", 0, None),
+        (False, "gives a browser that does not start", 0, None),
+    ],
+)
+def test_ci_has_a_browser_where_it_can(
+    tmp_path: Path, there: bool, apt: str | None, user: int, browser: str | None
+) -> None:
+    """It is named to the tests, which then skip nothing."""
+    tools, checkout = tmp_path / "tools", tmp_path / "checkout"
+    for tool in ("sh", "dirname", "chmod"):
+        found = shutil.which(tool)
+        assert found is not None
+        tools.mkdir(exist_ok=True)
+        (tools / tool).symlink_to(found)
+    _executable(tools / "make", '#!/bin/sh\necho "$1 ${CHROMIUM-none}"\n')
+    _executable(tools / "id", f"#!/bin/sh\necho {user}\n")
+    if apt is not None:
+        _executable(tools / "apt-get", f'#!/bin/sh\necho "$*" >> "$TOOLS/apt.log"\n{_APT[apt]}')
+    if there:
+        _executable(tools / "google-chrome", "#!/bin/sh\n")
+    _executable(checkout / ".ci" / "run", (ROOT / ".ci" / "run").read_text())
+    done = subprocess.run(
+        [tools / "sh", checkout / ".ci" / "run"],
+        env={"PATH": str(tools), "TOOLS": str(tools)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    path = {"there": tools / "google-chrome", "installed": tools / "chromium", None: "none"}[browser]
+    assert done.stdout.splitlines() == [f"check {path}", f"test {path}"]
+    assert len(done.stderr.splitlines()) == (browser is None)
+    asked = (tools / "apt.log").exists()
+    assert asked == (not there and apt is not None and user == 0)
 
 
 @pytest.fixture
@@ -107,7 +164,8 @@ def fresh(tmp_path: Path) -> Path:
     """A checkout that is not set up."""
     folder = tmp_path / "fresh checkout"
     (folder / ".ci").mkdir(parents=True)
-    shutil.copy(ROOT / ".ci" / "environment", folder / ".ci")
+    for name in ("environment", "amx.cmake"):
+        shutil.copy(ROOT / ".ci" / name, folder / ".ci")
     for name in ("pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, folder)
     (folder / "src" / "decodescope" / "cli").mkdir(parents=True)
@@ -119,7 +177,7 @@ def set_up(folder: Path, **environment: str) -> "subprocess.CompletedProcess[str
     unreachable = {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull, "PIP_FIND_LINKS": ""}
     return subprocess.run(
         ["/bin/sh", folder / ".ci" / "environment", "run"],
-        env={**os.environ, **unreachable, **environment},
+        env={**os.environ, **unreachable, "DECODESCOPE_CPUINFO": str(folder / "cpuinfo"), **environment},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -168,14 +226,35 @@ def test_a_missing_compiler_is_said(fresh: Path) -> None:
 
 @pytest.fixture
 def installed(fresh: Path) -> Path:
-    """A set-up whose pip only writes down what it was asked to install."""
+    """A set-up whose pip only writes down what it was asked to do, on a processor that only the tests have.
+
+    The file ``checks`` has the exit statuses of the checks of the build to come, one a line; without one they are 0.
+    """
     _executable(
         fresh / ".venv" / "bin" / "python",
         '#!/bin/sh\ncase "$*" in\n'
         "*metadata*) sed -n 's/^llama-cpp-python==//p' constraints.txt ;;\n"
-        '*" install "*) echo "CMAKE_ARGS=$CMAKE_ARGS $*" >> pip.log; exit "${PIP_STATUS:-0}" ;;\nesac\n',
+        '*" install "*) echo "CMAKE_ARGS=$CMAKE_ARGS SKBUILD_CMAKE_DEFINE=$SKBUILD_CMAKE_DEFINE $*" >> pip.log\n'
+        '  exit "${PIP_STATUS:-0}" ;;\n'
+        '*" cache "*) echo "$*" >> pip.log ;;\n'
+        "*build_check*) echo checked >> checks.log; [ -s checks ] || exit 0\n"
+        '  status=$(sed q checks); sed -i.old 1d checks; exit "$status" ;;\nesac\n',
     )
+    (fresh / "cpuinfo").write_text("processor\t: 0\nflags\t\t: fpu avx2\nprocessor\t: 1\nflags\t\t: fpu avx2\n")
     return fresh
+
+
+def checks(folder: Path, *statuses: int) -> None:
+    """Say how the checks of the build to come end."""
+    (folder / "checks").write_text("".join(f"{status}\n" for status in statuses))
+
+
+def checked(folder: Path) -> int:
+    """Return how often the build was checked since the last call."""
+    log = folder / "checks.log"
+    count = len(log.read_text().splitlines()) if log.exists() else 0
+    log.unlink(missing_ok=True)
+    return count
 
 
 def pip_log(folder: Path) -> list[str]:
@@ -244,3 +323,89 @@ def test_a_copied_environment_is_made_anew(installed: Path, tmp_path: Path) -> N
     installed.rename(moved)
     done = set_up(moved, PYTHON=str(_executable(moved / "bin" / "python", "#!/bin/sh\nexit 1\n")))
     assert "Python 3.11 or newer is needed" in done.stderr
+
+
+FRESH = ("--force-reinstall", "--no-cache-dir", "--no-binary llama-cpp-python", "--no-deps")
+
+
+def test_a_build_is_checked_once_on_each_processor(installed: Path) -> None:
+    assert set_up(installed).returncode == 0
+    assert checked(installed) == 1
+    assert set_up(installed).returncode == 0
+    assert checked(installed) == 0
+    (installed / "cpuinfo").write_text("processor\t: 0\nflags\t\t: fpu avx2 avx512f amx_tile\n")
+    pip_log(installed)
+    assert set_up(installed).returncode == 0
+    assert checked(installed) == 1
+    assert pip_log(installed) == []
+
+
+def test_another_build_is_checked(installed: Path) -> None:
+    set_up(installed)
+    checked(installed)
+    set_up(installed, CMAKE_ARGS="-DGGML_CUDA=on")
+    assert checked(installed) == 1
+
+
+@pytest.mark.parametrize("options", ["", "-DGGML_CUDA=on"])
+def test_a_build_that_is_broken_is_built_again(installed: Path, options: str) -> None:
+    """As one that came from pip's cache, or with a .venv from another machine."""
+    set_up(installed, CMAKE_ARGS=options)
+    pip_log(installed)
+    (installed / "cpuinfo").write_text("processor\t: 0\nflags\t\t: fpu avx2 avx512f amx_tile\n")
+    checks(installed, 3, 0)
+    assert set_up(installed).returncode == 0
+    emptied, built = pip_log(installed)
+    version = next(
+        line.partition("==")[2]
+        for line in (installed / "constraints.txt").read_text().splitlines()
+        if line.startswith("llama-cpp-python==")
+    )
+    assert emptied.endswith(f"cache remove llama_cpp_python-{version}")
+    assert built.startswith(f"CMAKE_ARGS={options} ")
+    for option in FRESH:
+        assert option in built
+    assert set_up(installed).returncode == 0
+    assert pip_log(installed) == []
+
+
+def test_a_build_that_stays_broken_is_told_of(installed: Path) -> None:
+    set_up(installed)
+    pip_log(installed)
+    checked(installed)
+    (installed / "cpuinfo").write_text("flags : other\n")
+    checks(installed, 3, 3)
+    done = set_up(installed)
+    assert done.returncode == 1
+    assert "CXX=" in done.stderr
+    assert "GGML_NATIVE=OFF" in done.stderr
+    assert len([line for line in pip_log(installed) if " install " in line]) == 1
+    # It is not taken for one that works, and another compiler gets its turn.
+    assert set_up(installed, CXX="clang++").returncode == 0
+    assert checked(installed) == 3
+
+
+def test_what_was_just_built_is_not_built_again(installed: Path) -> None:
+    set_up(installed)
+    pip_log(installed)
+    checks(installed, 3)
+    assert set_up(installed, CMAKE_ARGS="-DGGML_VULKAN=on").returncode == 1
+    assert len(pip_log(installed)) == 1
+
+
+@pytest.mark.parametrize("status", [1, 4, 132])
+def test_a_check_without_a_result_stops_nothing(installed: Path, status: int) -> None:
+    checks(installed, status)
+    assert set_up(installed).returncode == 0
+    assert not any("--force-reinstall" in line for line in pip_log(installed))
+    checked(installed)
+    assert set_up(installed).returncode == 0
+    assert checked(installed) == 1
+
+
+def test_what_the_user_has_set_for_the_build_stays(installed: Path) -> None:
+    set_up(installed, CMAKE_ARGS="-DX=1", SKBUILD_CMAKE_DEFINE="Y=2")
+    (built,) = (line for line in pip_log(installed) if "--force-reinstall" in line)
+    assert built.startswith(
+        f"CMAKE_ARGS=-DX=1 SKBUILD_CMAKE_DEFINE=Y=2;CMAKE_PROJECT_INCLUDE={installed}/.ci/amx.cmake "
+    )
