@@ -50,6 +50,8 @@ class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
     quantization: str
     requantized_from: str = ""
     """The quantization that this one was made from; empty when it was made from full precision or nobody knows."""
+    dominant_type: str = ""
+    """The type of most of the weights where it contradicts ``quantization``, the label of the file; else empty."""
     bytes: int
     """Size of the weights."""
     parameters: int
@@ -67,7 +69,9 @@ class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
     """Tokens computed in one go during prefill."""
     devices: tuple[str, ...]
     template: str
-    """The chat template in use, named; empty when the model has none."""
+    """The chat template in use, named; empty when the model has none that can be used."""
+    template_note: str = ""
+    """Why there is none, in a sentence; empty where there is one."""
     kv_bytes_per_token: int
     weight_bytes_per_token: int | None = None
     """Bytes of weights that one token of decode reads; ``None`` where the engine does not know."""

@@ -29,6 +29,7 @@ from ..backends.events import (
 )
 from ..backends.launch import Source
 from ..backends.launch import launch as launch_engine
+from ..backends.logs import warnings_in
 from ..backends.requests import EngineSettings
 from ..models.errors import ModelError
 from .figures import Repetition, Row, repetition
@@ -82,6 +83,8 @@ class Bench:
         self._number = 0
         self._model: ModelReady | None = None
         self._with: MeasuredWith | None = None
+        self._logs: list[Log] = []
+        """Of the engine in use."""
         self._warming = False
         self._cancelling = False
         self._began = 0.0
@@ -160,6 +163,7 @@ class Bench:
             self._engine.close()
             self._engine = None
         self._model = self._with = None
+        self._logs = []
 
     def _open(self) -> None:
         """Launch the engine of the next group that has one, or end."""
@@ -197,7 +201,9 @@ class Bench:
                 self.close()
             case Failed():
                 self._failed(event)
-            case LoadProgress() | PrefillProgress() | Log():
+            case Log():
+                self._logs.append(event)
+            case LoadProgress() | PrefillProgress():
                 pass
             case RequestTaken() | PromptReady() | Token() | Tokenized() | Scored() | QuantizeProgress() | Quantized():
                 pass  # nothing of it is asked for
@@ -255,6 +261,7 @@ class Bench:
                     ran_with=self._with,
                     began=self._began,
                     repetitions=tuple(self._done),
+                    warnings=tuple(warnings_in(self._logs)),
                 )
             )
         self._done = []

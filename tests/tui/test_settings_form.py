@@ -114,5 +114,5 @@ def test_every_field_is_explained() -> None:
     for name in [*NUMBERS, "system", "stop", "ignore_eos"]:
         assert about(name).endswith(".")
     assert set(LIMITS) == set(NUMBERS) - {"threads"}
-    assert default("threads") == "auto"
-    assert default("temp") == "0.8"
+    assert default("threads", ScopeOptions()) == "auto"
+    assert default("temp", ScopeOptions()) == "0.8"

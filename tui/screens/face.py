@@ -19,6 +19,7 @@ from ..widgets.newest_token import NEWEST_CELLS, NewestToken
 from ..widgets.phase_line import PhaseLine
 from ..widgets.plot import Plot
 from ..widgets.prompt_box import PromptBox
+from ..widgets.warning_line import WarningLine
 from .watching import Watching
 from .wording import failure_hint
 
@@ -63,6 +64,7 @@ class Face:
         self.editing = False
         """Whether the box holds the last prompt, to replace its turn."""
         self.header = Header()
+        self.warning = WarningLine()
         self.failure = FailurePanel()
         self.legend = KeptStatic(id="legend", markup=False)
         self.newest = NewestToken()
@@ -135,6 +137,7 @@ class Face:
         name = self.model_name if session.model is None else session.model.name
         temp = session.sampling.temp
         self.header.show(name, session.model, session.context_used, raw=session.raw, temp=temp)
+        self.warning.show(session.warnings)
         if self.reading is not None:
             self.reading.draw(session.run)
             self._draw_legend(self.view or self.reading)
