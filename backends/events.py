@@ -12,10 +12,10 @@ and before the first one, once per engine: ``load_progress* model_ready | failed
 gives one ``tokenized`` or ``failed``; scoring a stretch of it one ``scored``, or ``finished`` when it was cancelled, or
 ``failed``; a measurement ``measured_with``, ``prefill_progress*`` of what is not timed and then ``measured``, or
 ``finished`` when it was cancelled, or ``failed``. Making another quantization is a process of its own:
-``quantize_progress* quantized | failed``. ``log`` may come at any time, ``threads`` in prefill and decode. Where a second
-engine takes the place of one that crashed before its first token, a warning comes and then what the second one does,
-without the ``model_ready`` and the ``request_taken`` that have been there. A reader matches on the type and ends with
-``assert_never``; a new kind of fact is a new type.
+``quantize_progress* quantized | failed``. ``log`` may come at any time, ``threads`` in prefill and decode. Where a
+second engine takes the place of one that crashed before its first token, a warning comes and then what the second one
+does, without the ``model_ready`` and the ``request_taken`` that have been there. A reader matches on the type and ends
+with ``assert_never``; a new kind of fact is a new type.
 """
 
 from typing import Literal
@@ -53,6 +53,8 @@ class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
     quantization: str
     requantized_from: str = ""
     """The quantization that this one was made from; empty when it was made from full precision or nobody knows."""
+    dominant_type: str = ""
+    """The type of most of the weights where it contradicts ``quantization``, the label of the file; else empty."""
     bytes: int
     """Size of the weights."""
     parameters: int
@@ -70,7 +72,9 @@ class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
     """Tokens computed in one go during prefill."""
     devices: tuple[str, ...]
     template: str
-    """The chat template in use, named; empty when the model has none."""
+    """The chat template in use, named; empty when the model has none that can be used."""
+    template_note: str = ""
+    """Why there is none, in a sentence; empty where there is one."""
     kv_bytes_per_token: int
     weight_bytes_per_token: int | None = None
     """Bytes of weights that one token of decode reads; ``None`` where the engine does not know."""

@@ -11,6 +11,8 @@ from ..models.facts import ModelFile
 from ..models.references import resolve as resolve_model
 from ..models.user_folders import expanded
 from .contract import Backend
+from .model_sampling import ModelSampling, model_sampling
+from .model_warnings import model_warnings
 from .requests import EngineSettings
 from .text import well_formed
 from .wire import OpenLlama, OpenScript
@@ -56,6 +58,11 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> Source:
     return ScriptFile(path)
 
 
+def sampling_of(source: Source | None) -> ModelSampling:
+    """Return the defaults for sampling that a model brings; none where there is no model, or a script."""
+    return model_sampling(source.sampling) if isinstance(source, ModelFile) else ModelSampling()
+
+
 def launch(source: Source, settings: EngineSettings) -> Backend:
     """Start an engine and return at once; ``load_progress`` and ``model_ready`` follow as events.
 
@@ -88,4 +95,6 @@ def opening_of(source: Source, settings: EngineSettings) -> OpenLlama | OpenScri
         sliding_window=source.sliding_window,
         attention_growth=source.attention_growth,
         requantized_from=well_formed(source.requantized_from),
+        dominant_type=source.dominant_type,
+        warnings=tuple(map(well_formed, model_warnings(source))),
     )

@@ -34,6 +34,8 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     seed: int = -1
     """-1: a new one each time."""
     ignore_eos: bool = False
+    from_model: tuple[str, ...] = ()
+    """The fields whose values are the model's own defaults, since nobody has set them."""
 
     @property
     def determined(self) -> bool:

@@ -23,6 +23,9 @@ class OpenLlama(msgspec.Struct, frozen=True, tag_field="command", tag="open_llam
     sliding_window: int | None = None
     attention_growth: float | None = None
     requantized_from: str = ""
+    dominant_type: str = ""
+    warnings: tuple[str, ...] = ()
+    """What the header tells of the quality of the answers; told as ``log`` while the model is loaded."""
 
 
 class OpenScript(msgspec.Struct, frozen=True, tag_field="command", tag="open_script"):

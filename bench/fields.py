@@ -49,6 +49,7 @@ def record(row: Row, build: LlamaBuild) -> dict[str, Any]:
         "disturbed_n": row.disturbed,
         "lost_share": _share(row.lost_share),
         "quiet": row.quiet,
+        "warnings": list(row.warnings),
         "samples_ns": [one.ns for one in repetitions],
         "samples_ts": [round(one.rate, 6) for one in repetitions],
         "repetitions": [_repetition(one) for one in repetitions],

@@ -84,6 +84,8 @@ class Row:
     began: float
     """Seconds since the epoch."""
     repetitions: tuple[Repetition, ...]
+    warnings: tuple[str, ...] = ()
+    """What its engine has warned of, each once."""
 
     @property
     def mean_ns(self) -> float:

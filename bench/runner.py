@@ -30,6 +30,7 @@ from ..backends.events import (
 )
 from ..backends.launch import Source
 from ..backends.launch import launch as launch_engine
+from ..backends.logs import warnings_in
 from ..backends.requests import EngineSettings
 from ..models.errors import ModelError
 from .figures import Repetition, Row, repetition
@@ -83,6 +84,8 @@ class Bench:
         self._number = 0
         self._model: ModelReady | None = None
         self._with: MeasuredWith | None = None
+        self._logs: list[Log] = []
+        """Of the engine in use."""
         self._warming = False
         self._cancelling = False
         self._began = 0.0
@@ -161,6 +164,7 @@ class Bench:
             self._engine.close()
             self._engine = None
         self._model = self._with = None
+        self._logs = []
 
     def _open(self) -> None:
         """Launch the engine of the next group that has one, or end."""
@@ -198,7 +202,9 @@ class Bench:
                 self.close()
             case Failed():
                 self._failed(event)
-            case LoadProgress() | PrefillProgress() | Log():
+            case Log():
+                self._logs.append(event)
+            case LoadProgress() | PrefillProgress():
                 pass
             case RequestTaken() | PromptReady() | Token() | ThreadsChanged() | Tokenized() | Scored():
                 pass  # nothing of it is asked for
@@ -258,6 +264,7 @@ class Bench:
                     ran_with=self._with,
                     began=self._began,
                     repetitions=tuple(self._done),
+                    warnings=tuple(warnings_in(self._logs)),
                 )
             )
         self._done = []

@@ -16,11 +16,15 @@ class BenchProgress:
         self._bench = bench
         self._line = MovingLine(messages)
         self._stood = (0, 0)
+        self._said: set[str] = set()
 
     def update(self, event: Event) -> None:
         """Say what ``event`` says; called after the bench has taken it in."""
         if isinstance(event, Log):
-            self.say(f"{self._bench.group.name}: {event.text}")
+            said = f"{self._bench.group.name}: {event.text}"
+            if said not in self._said:  # every engine of a model says it
+                self._said.add(said)
+                self.say(said)
         elif isinstance(event, LoadProgress) and event.fraction < 1:
             self._line.draw(f"{self._where()}  load  {self._line.bar(event.fraction)} {event.fraction:4.0%}")
         elif isinstance(event, PrefillProgress) and event.processed < event.total:

@@ -87,6 +87,7 @@ def _of_lane(lane: Lane) -> dict[str, Any]:
             "name": valid_text(model.name),
             "file": valid_text(model.file),
             "architecture": valid_text(model.architecture),
+            "dominant_type": model.dominant_type or None,
             "parameters": model.parameters,
             "context": model.context,
             "threads": model.threads,
@@ -97,5 +98,6 @@ def _of_lane(lane: Lane) -> dict[str, Any]:
         if made is None
         else {"from": made.source_quantization, "reused": made.reused, "fallbacks": list(made.fallbacks)},
         "error": None if failed is None else failure(failed),
+        "warnings": lane.warnings,
         "answers": [answer_text(one.events) for one in lane.rounds],
     }

@@ -26,7 +26,7 @@ from ..backends.events import (
     Token,
     Tokenized,
 )
-from ..backends.launch import launch, resolve
+from ..backends.launch import launch, resolve, sampling_of
 from ..metrics.run import Run
 from ..models.errors import ModelError
 from .exit_codes import ExitCode
@@ -113,6 +113,7 @@ class _Generation:
         """Load and generate. Raises OSError when stdout cannot be written."""
         try:
             source = interrupts.during(lambda: resolve(self._options.model))
+            self._options = self.outcome.options = self._options.for_model(sampling_of(source))
             backend = launch(source, replace(self._options.settings, adapt_threads=True))
         except Interrupted:
             self.outcome.cancelled = True
@@ -177,7 +178,7 @@ class _Generation:
             case RequestTaken():
                 outcome.run = Run(event)
             case Log():
-                self._say(event.text if event.level == "info" else f"{event.level}: {event.text}")
+                self._log(event)
             case Failed():
                 outcome.failed = event
                 self._done = True
@@ -191,6 +192,13 @@ class _Generation:
                 pass  # of a comparison or a measurement
             case _:
                 assert_never(event)
+
+    def _log(self, log: Log) -> None:
+        if log.level == "info":
+            self._say(log.text)
+        elif log.text not in self.outcome.warnings:
+            self.outcome.warnings.append(log.text)
+            self._say(f"{log.level}: {log.text}")
 
     def end_recording(self) -> None:
         """Write the end of the recording, where there is one."""

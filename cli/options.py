@@ -1,13 +1,15 @@
 """The flags that the scope and ``run`` share: llama.cpp's names and defaults."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, get_args
 
 import click
+from click.core import ParameterSource
 
 from ..backends.checks import check_settings, check_system
 from ..backends.limits import LIMITS, MOST_WHOLE
+from ..backends.model_sampling import ModelSampling
 from ..backends.requests import CacheType, EngineSettings, FlashAttention, Message, Request, Sampling
 from ..traces.settings import described
 from . import llama_words
@@ -36,11 +38,17 @@ class GenerationOptions:
     raw: bool
     probabilities: bool = False
     """Whether each token is to say how likely it was."""
+    chosen: frozenset[str] = frozenset()
+    """The fields of ``sampling`` that a flag, a variable or the file has set; the others may come from the model."""
 
     @property
     def model(self) -> str | None:
         """The one model of a run; ``None``: the only one that is found."""
         return self.models[0] if self.models else None
+
+    def for_model(self, own: ModelSampling) -> "GenerationOptions":
+        """Return the same options with a model's own defaults where nothing else was chosen."""
+        return replace(self, sampling=own.applied(self.sampling, self.chosen))
 
     def request(self, prompt: str) -> Request:
         """Return the request for a first turn."""
@@ -333,7 +341,8 @@ def collect(values: dict[str, Any]) -> GenerationOptions:
     Raises click.UsageError for what cannot go together.
     """
     settings = EngineSettings(**{name: values[name] for name in EngineSettings.__struct_fields__ if name in values})
-    sampling = Sampling(**{name: values[name] for name in Sampling.__struct_fields__})
+    sampled = [name for name in Sampling.__struct_fields__ if name in values]
+    sampling = Sampling(**{name: values[name] for name in sampled})
     problems = check_settings(settings)
     raw, system = values["raw"], values["system"]
     ctx = click.get_current_context()
@@ -356,4 +365,7 @@ def collect(values: dict[str, Any]) -> GenerationOptions:
         system=None if system is None else valid_text(system),
         raw=raw,
         probabilities=values["probabilities"],
+        chosen=frozenset(
+            name for name in sampled if ctx.get_parameter_source(name) not in (None, ParameterSource.DEFAULT)
+        ),
     )

@@ -24,6 +24,8 @@ class Outcome(msgspec.Struct):
     run: Run | None = None
     failed: Failed | None = None
     cancelled: bool = False
+    warnings: list[str] = msgspec.field(default_factory=list)
+    """What the engine has warned of, each once."""
 
     @property
     def finish_reason(self) -> str | None:
@@ -111,6 +113,7 @@ class JsonOutput:
         summary["finish_reason"] = outcome.finish_reason
         failed = outcome.failed
         summary["error"] = None if failed is None else failure(failed)
+        summary["warnings"] = outcome.warnings
         summary["text"] = "".join(self._text)
         return summary
 

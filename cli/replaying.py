@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from ..backends.events import Event, Failed, Finished, Token
+from ..backends.logs import warnings_in
 from ..backends.text import TextStream
 from ..backends.wire import encode
 from ..metrics.summary import summarize
 from ..traces.generations import Take
 from ..traces.opened import Opened
+from ..traces.settings import of_request
 from .exit_codes import ExitCode
 from .failure import failure_text
 from .report import summary_line
@@ -80,6 +82,8 @@ def _print_text(take: Take, data: Data, messages: Messages) -> None:
     text = _text(take.events)
     data.write(text if not text or text.endswith("\n") else text + "\n")
     data.flush()
+    for warning in warnings_in(take.events):
+        messages.say(f"warning: {warning}")
     failed = _failed(take)
     if failed is not None:
         messages.say(failure_text(failed.what, failed.reason, failed.remedy))
@@ -102,13 +106,18 @@ def _summary(opened: Opened, take: Take) -> str:
     run = _run(take)
     header = opened.trace.header
     model = None if take.generation is None else take.generation.model
-    summary = summarize(run, model, {} if header is None else header.settings)
+    settings = {} if header is None else header.settings
+    if take.generation is not None:
+        # What the model brought was not known when the recording began, and a session may have changed the rest.
+        settings = {**settings, **of_request(run.taken.sampling, run.taken.max_tokens, run.taken.stop)}
+    summary = summarize(run, model, settings)
     failed = _failed(take)
     if failed is not None:
         summary["finish_reason"] = "failed"
     summary["error"] = (
         None if failed is None else {"what": failed.what, "reason": failed.reason, "remedy": failed.remedy}
     )
+    summary["warnings"] = warnings_in(take.events)
     summary["text"] = _text(take.events)
     return json.dumps(summary, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 

@@ -1,6 +1,7 @@
 """Flags whose defaults can be set: by llama.cpp's environment variables and in a file.
 
-A flag wins over the environment, the environment over the file, the file over the built-in default. The order is
+A flag wins over the environment, the environment over the file, the file over what the model brings for sampling, and
+that over the built-in default. The order is
 click's own: the variable is the flag's ``envvar``, the file becomes the context's ``default_map``.
 """
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from ..backends.events import Event, Failed, ModelReady, Quantized
+from ..backends.logs import warnings_in
 from ..metrics.divergence import Divergence
 from ..metrics.run import Run
 from .plan import LanePlan
@@ -77,6 +78,11 @@ class Lane:
     own_vocabulary: bool | None = None
     """Whether its vocabulary is not the reference's; ``None``: nobody needed to know, as long as both read the same
     prompt tokens."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What its engine has warned of, each once."""
+        return warnings_in([*self.opening, *(event for one in self.rounds for event in one.events)])
 
     def round(self, number: int) -> Round | None:
         """Return what it has done in a round; ``None``: nothing."""

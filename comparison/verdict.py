@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from ..backends.events import Failed
+from ..backends.launch import sampling_of
 from ..backends.text import visible
 from ..metrics import numbers
+from ..models.facts import ModelFile
 from .figures import LaneResult, Ratio
 from .lane import Lane
 from .ratios import LEAST_RATIO, Standing, is_faster
@@ -110,6 +112,8 @@ def notes(
     """Return what has to be known with the figures, the gravest first; names are safe to draw."""
     said: list[str] = []
     said += [_failure(row) for row in rows if row.failure]
+    said += [visible(f"{lane.plan.label}: {warning}") for lane in lanes for warning in lane.warnings]
+    said += _sampled_alike(lanes)
     if lanes and lanes[0].failed is not None:
         said.append(f"The reference, {visible(lanes[0].plan.label)}, failed: there are no ratios to it.")
     if together and len(lanes) > 1:
@@ -130,6 +134,20 @@ def notes(
     said += [visible(f"{row.label} has {row.fallbacks}.") for row in rows if row.fallbacks]
     said += [f"{visible(row.label)}: {visible(row.scores_note)}" for row in rows if row.scores_note]
     return tuple(said)
+
+
+def _sampled_alike(lanes: Sequence[Lane]) -> list[str]:
+    """What models ask for and do not get: other sampling would be another task, and no comparison of their weights."""
+    said = []
+    for lane in lanes:
+        source = lane.plan.source
+        if isinstance(source, ModelFile) and (own := sampling_of(source).values):
+            values = ", ".join(f"{name} {value:g}" for name, value in own.items())
+            said.append(
+                f"{visible(lane.plan.label)}: the model's own defaults for sampling ({values}) are not used; all lanes"
+                " are sampled alike."
+            )
+    return said
 
 
 def cancelled_in(number: int, rounds: int) -> str:

@@ -84,6 +84,7 @@ def _model_facts(model: ModelReady) -> dict[str, Any]:
         "architecture": model.architecture,
         "quantization": model.quantization,
         "requantized_from": model.requantized_from or None,
+        "dominant_type": model.dominant_type or None,
         "bytes": model.bytes,
         "weight_bytes_per_token": model.weight_bytes_per_token,
         "kv_bytes_per_token": model.kv_bytes_per_token,

@@ -7,9 +7,10 @@ import msgspec
 
 from .checks import refuse_incomplete, refuse_unfit_kind, refuse_without_tensors
 from .errors import ModelError, shown
-from .ggml_types import FILE_TYPES, GUESSED_FILE_TYPE, TENSOR_TYPES
-from .header import Header, LongArray
+from .ggml_types import FILE_TYPES, GUESSED_FILE_TYPE
+from .header import Header, LongArray, Scalar, Tensor
 from .kv_cache import attention_width, bytes_per_token, cache_widths, layer_count
+from .labels import contradicted, type_of_most
 from .shards import read_shards, without_shard_number
 from .weights import WeightTraffic, multiplied_weights, weight_traffic
 
@@ -20,6 +21,7 @@ REQUANTIZED_KEY = "decodescope.requantized_from"
 """In the header of a quantization that was made here."""
 MADE_SUFFIX = re.compile(r"-(?P<recipe>[A-Z0-9_]+)\.from-\w+\.(?P<state>[0-9a-f]{10})$", re.ASCII)
 """How the names of quantizations that were made here end."""
+_SAMPLING = "general.sampling."
 _NAMELESS = re.compile(r"(ggml-)?model|sha256[-:][0-9a-f]{64}", re.IGNORECASE | re.ASCII)
 
 
@@ -36,7 +38,9 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
     """``general.name``; may be empty."""
     architecture: str
     quantization: str
-    """The recipe, e.g. ``Q4_K_M``; without one, the type of most of the weights."""
+    """The recipe that the file is labelled with, e.g. ``Q4_K_M``; without one, the type of most of the weights."""
+    dominant_type: str = ""
+    """The type of most of the weights where it contradicts that label; else empty."""
     bytes: int
     """Size of the weights."""
     parameters: int
@@ -69,6 +73,10 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
     """Its kind and, in brackets, how it splits text; may be empty."""
     requantized_from: str = ""
     """The quantization that this one was made from, as this program notes it; empty when that is not known."""
+    sampling: dict[str, Scalar] = {}
+    """The file's own defaults for sampling (``general.sampling.…``) as they stand there, whatever they are worth."""
+    lacks_pre_tokenizer: bool = False
+    """Whether llama.cpp has to guess how the text is split before it is tokenized, which degrades what is generated."""
 
     def kv_bytes_per_token(self, type_k: str = "f16", type_v: str = "f16") -> int:
         """Return the bytes of KV cache that one token takes; 0 for recurrent models.
@@ -97,13 +105,15 @@ def read_model(path: Path, name: str | None = None) -> ModelFile:
     experts = first.integer(f"{architecture}.expert_count") or None
     experts_used = first.integer(f"{architecture}.expert_used_count") or None
     title = (first.text("general.name") or "").strip()
+    quantization, dominant_type = _quantization(first, tensors)
     return ModelFile(
         path=first.path,
         shards=tuple(shard.path for shard in shards),
         name=name or _short_name(first.path, title),
         title=title,
         architecture=architecture,
-        quantization=_quantization(shards),
+        quantization=quantization,
+        dominant_type=dominant_type,
         bytes=sum(_weight_bytes(shard) for shard in shards),
         parameters=sum(tensor.values for tensor in tensors),
         trained_context=_required(first, f"{architecture}.context_length"),
@@ -122,6 +132,8 @@ def read_model(path: Path, name: str | None = None) -> ModelFile:
         vocabulary=_vocabulary(first, architecture),
         tokenizer=_tokenizer(first),
         requantized_from=first.text(REQUANTIZED_KEY) or "",
+        sampling=_sampling(first),
+        lacks_pre_tokenizer=first.text("tokenizer.ggml.model") == "gpt2" and not first.text("tokenizer.ggml.pre"),
     )
 
 
@@ -141,17 +153,20 @@ def _short_name(path: Path, title: str) -> str:
     return title or stem if _NAMELESS.fullmatch(stem) else stem
 
 
-def _quantization(shards: tuple[Header, ...]) -> str:
-    recipe = shards[0].integer("general.file_type")
-    if recipe is not None and (name := FILE_TYPES.get(recipe & ~GUESSED_FILE_TYPE)) is not None:
-        return name
-    values: dict[int, int] = {}
-    for shard in shards:
-        for tensor in shard.tensors:
-            values[tensor.type] = values.get(tensor.type, 0) + tensor.values
-    dominant = max(values, key=lambda number: values[number])
-    form = TENSOR_TYPES.get(dominant)
-    return f"type {dominant}" if form is None else form.name
+def _quantization(first: Header, tensors: list[Tensor]) -> tuple[str, str]:
+    """Return the label, and the type of most of the weights where that contradicts it."""
+    recipe = first.integer("general.file_type")
+    label = None if recipe is None else FILE_TYPES.get(recipe & ~GUESSED_FILE_TYPE)
+    if label is None:
+        return type_of_most(tensors), ""
+    return label, type_of_most(tensors) if contradicted(label, tensors) else ""
+
+
+def _sampling(header: Header) -> dict[str, Scalar]:
+    found = (
+        (key.removeprefix(_SAMPLING), value) for key, value in header.metadata.items() if key.startswith(_SAMPLING)
+    )
+    return {name: value for name, value in found if isinstance(value, int | float | str)}
 
 
 def _most(header: Header, key: str) -> int | None:

@@ -1,5 +1,7 @@
 """The quantizations that llama.cpp can make of a model, under the names that its own tools use."""
 
+from typing import Protocol
+
 from .errors import ModelError, listed, shown
 from .ggml_types import FILE_TYPES
 from .suggestions import did_you_mean, nearest
@@ -62,3 +64,34 @@ def requantized_from(quantization: str, before: str) -> str:
 def with_origin(quantization: str, requantized_from: str) -> str:
     """Return a quantization with what it was made from, where that was quantized itself: ``Q2_K from Q4_1``."""
     return f"{quantization} from {requantized_from}" if requantized_from else quantization
+
+
+class _Quantized(Protocol):
+    """What a model's file and what an engine say of its weights."""
+
+    @property
+    def quantization(self) -> str: ...
+    @property
+    def dominant_type(self) -> str: ...
+    @property
+    def requantized_from(self) -> str: ...
+    @property
+    def bytes(self) -> int: ...
+    @property
+    def parameters(self) -> int: ...
+
+
+def quantization_of(model: _Quantized) -> str:
+    """Return the quantization as it is shown: with its origin, and with what the tensors are where its label is wrong.
+
+    Such as ``Q2_K from Q4_1`` and ``Q4_1 (labelled Q4_K_M), 5.7 bits/weight``.
+    """
+    if not model.dominant_type:
+        return with_origin(model.quantization, model.requantized_from)
+    name = with_origin(model.dominant_type, model.requantized_from)
+    return f"{name} (labelled {model.quantization}), {bits_per_weight(model):.1f} bits/weight"
+
+
+def bits_per_weight(model: _Quantized) -> float:
+    """Return the bits that a weight takes, over all tensors."""
+    return 8 * model.bytes / max(1, model.parameters)

@@ -76,11 +76,16 @@ def takes(events: Sequence[Event]) -> list[Take]:
     """Return the parts of a recording in order; at least one, and all but an only one with a generation."""
     found: list[Take] = []
     place = 0
+    warned: tuple[Log, ...] = ()  # while the model in use was loaded
     for generation in generations(events):
         first = next(number for number in range(place, len(events)) if events[number] is generation.taken)
         opening = tuple(events[place:first])
-        if generation.model is not None and not any(isinstance(event, ModelReady) for event in opening):
-            opening = (replace(generation.model, t=generation.taken.t), *(e for e in opening if isinstance(e, Log)))
+        logs = tuple(event for event in opening if isinstance(event, Log))
+        if any(isinstance(event, ModelReady) for event in opening):
+            warned = tuple(log for log in logs if log.level != "info")
+        elif generation.model is not None:
+            start = generation.taken.t
+            opening = (replace(generation.model, t=start), *(replace(log, t=start) for log in warned), *logs)
         found.append(Take(opening, generation))
         place = first + len(generation.events)
     return found or [Take(tuple(events), None)]

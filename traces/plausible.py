@@ -57,7 +57,8 @@ def plausible(event: Event) -> bool:
                 _count(event.request)
                 and abs(event.seed) < _MOST
                 and abs(event.max_tokens) < _MOST
-                and all(abs(number) < _MOST for number in astuple(sampling))
+                and all(abs(number) < _MOST for number in astuple(sampling) if isinstance(number, int | float))
+                and set(sampling.from_model) <= set(sampling.__struct_fields__)
             )
         case ModelReady():
             return event.context > 0 and _model(event)

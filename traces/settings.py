@@ -45,6 +45,7 @@ def of_request(sampling: Sampling, max_tokens: int, stop: tuple[str, ...]) -> di
         "repeat_penalty": sampling.repeat_penalty,
         "repeat_last_n": sampling.repeat_last_n,
         "ignore_eos": sampling.ignore_eos,
+        "from_model": list(sampling.from_model),
         "n_predict": max_tokens,
         "stop": list(stop),
     }

@@ -64,7 +64,6 @@ class Changes(msgspec.Struct):
     """What a batch of events changed."""
 
     pieces: list[Piece] = msgspec.field(default_factory=list)
-    logs: list[Log] = msgspec.field(default_factory=list)
     ended: Finished | Failed | None = None
     """The generation that was under way has ended."""
     became_ready: bool = False
@@ -99,6 +98,8 @@ class Session:
         self.load_fraction = 0.0
         self.run: Run | None = None
         self.failure: Failed | None = None
+        self.warnings: list[str] = []
+        """What the engine in use has warned of, each once."""
         self.keeps_probabilities = self.probabilities = probabilities
         """Whether requests ask for probability facts, at any time and now."""
         self.stopping = False
@@ -195,6 +196,7 @@ class Session:
         self.model = None
         self.load_fraction = 0.0
         self.failure = None
+        self.warnings.clear()
 
     def ask(self, prompt: str) -> Request:
         """Begin a turn and return what to ask the engine.
@@ -274,6 +276,8 @@ class Session:
             case Token():  # first, since there are so many
                 self._token(event, changes)
             case LoadProgress():
+                if not event.fraction and self.model is not None:  # another model, as in a recording
+                    self.warnings.clear()
                 self.load_fraction = event.fraction
                 self.phase = Phase.WARMING_UP if event.fraction >= 1 else Phase.LOADING
             case ModelReady():
@@ -282,8 +286,11 @@ class Session:
                 self.bandwidth = None
                 self.phase = Phase.READY
                 changes.became_ready = True
+                if event.template_note and not self._asked_raw:
+                    self._warn(f"{event.template_note} Prompts are completed as they stand.")
             case Log():
-                changes.logs.append(event)
+                if event.level != "info":
+                    self._warn(event.text)
             case RequestTaken():
                 if not self._asked:
                     self._adopt(event, changes)
@@ -304,6 +311,10 @@ class Session:
                 pass  # of a comparison or a measurement; none of one conversation
             case _:
                 assert_never(event)
+
+    def _warn(self, text: str) -> None:
+        if text not in self.warnings:
+            self.warnings.append(text)
 
     def _adopt(self, taken: RequestTaken, changes: Changes) -> None:
         """Take over the conversation of a request that somebody else has made, as in a recording."""

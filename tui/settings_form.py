@@ -5,6 +5,7 @@ import re
 import msgspec
 
 from ..backends.checks import check_settings, check_system
+from ..backends.launch import sampling_of
 from ..backends.limits import LIMITS, parse, parse_threads
 from ..backends.requests import EngineSettings, Sampling
 from ..backends.text import visible
@@ -60,12 +61,19 @@ def filled(options: ScopeOptions) -> Form:
     )
 
 
-def default(name: str) -> str:
-    """Return what an empty field stands for."""
-    return _shown(_DEFAULTS, name) or "auto"
+def default(name: str, options: ScopeOptions) -> str:
+    """Return what an empty field stands for: the model's own default, else llama.cpp's."""
+    own = sampling_of(options.model).values.get(name)
+    return (_shown(_DEFAULTS, name) or "auto") if own is None else str(own)
 
 
-def about(name: str) -> str:
+def from_model(options: ScopeOptions) -> str:
+    """Say which values in force are the model's own defaults; empty where none is."""
+    names = [NUMBERS[name] for name in options.sampling.from_model if name in NUMBERS]
+    return f"The model's own defaults: {', '.join(names)}." if names else ""
+
+
+def about(name: str, options: ScopeOptions) -> str:
     """Return what a setting does and which values it can have."""
     if name == "threads":
         return "Threads for writing and reading. Empty: the cores that this process may use."
@@ -75,14 +83,19 @@ def about(name: str) -> str:
         return "Stop strings, one a line: the answer ends before the first of them. \\n is a new line, \\t a tab."
     if name == "ignore_eos":
         return "Go on when the model would stop."
-    return f"{LIMITS[name].about} Empty: {default(name)}."
+    whose = ", the model's own default" if name in sampling_of(options.model).values else ""
+    return f"{LIMITS[name].about} Empty: {default(name, options)}{whose}."
 
 
 def taken(form: Form, options: ScopeOptions) -> ScopeOptions:
     """Return ``options`` with what stands in ``form``. Raises FormError for the first field that cannot be taken."""
-    values = {name: _number(name, form.numbers[name].strip()) for name in NUMBERS if name != "threads"}
-    sampling = msgspec.structs.replace(
-        options.sampling, ignore_eos=form.ignore_eos, **{name: values[name] for name in _SAMPLED}
+    values = {name: _number(name, form.numbers[name].strip(), options) for name in NUMBERS if name != "threads"}
+    chosen = _chosen(form, options)
+    sampling = sampling_of(options.model).applied(
+        msgspec.structs.replace(
+            options.sampling, ignore_eos=form.ignore_eos, **{name: values[name] for name in _SAMPLED}
+        ),
+        chosen,
     )
     threads = _threads(form.numbers["threads"].strip())
     settings = msgspec.structs.replace(options.settings, context=values["context"], threads=threads)
@@ -96,6 +109,7 @@ def taken(form: Form, options: ScopeOptions) -> ScopeOptions:
         options,
         settings=settings,
         sampling=sampling,
+        chosen=chosen,
         max_tokens=int(values["max_tokens"]),
         system=system,
         stop=tuple(unescaped(line) for line in form.stop.split("\n") if line),
@@ -131,9 +145,18 @@ def _shown(options: ScopeOptions, name: str) -> str:
     return "" if value is None else str(value)
 
 
-def _number(name: str, text: str) -> int | float:
+def _chosen(form: Form, options: ScopeOptions) -> frozenset[str]:
+    """Return the fields of the sampling that are set once ``form`` is taken: what is empty is left to the model."""
+    texts = {name: form.numbers[name].strip() for name in _SAMPLED}
+    changed = {name for name, text in texts.items() if text and text != _shown(options, name)}
+    if form.ignore_eos != options.sampling.ignore_eos:
+        changed.add("ignore_eos")
+    return (options.chosen | changed) - {name for name, text in texts.items() if not text}
+
+
+def _number(name: str, text: str, options: ScopeOptions) -> int | float:
     try:
-        return parse(name, text or default(name))
+        return parse(name, text or default(name, options))
     except ValueError as error:
         raise _not_taken(name, error) from error
 

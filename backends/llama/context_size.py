@@ -15,6 +15,8 @@ class ContextSize(msgspec.Struct, frozen=True):
 
     tokens: int
     note: str = ""
+    overlong: bool = False
+    """Whether the model was trained for fewer: its answers get worse beyond those."""
 
 
 def choose_context(asked: int, trained: int, kv_bytes_per_token: int, free_bytes: int) -> ContextSize:
@@ -34,7 +36,9 @@ def choose_context(asked: int, trained: int, kv_bytes_per_token: int, free_bytes
                 remedy=f"{smaller} the cache (-ctk q8_0 -ctv q8_0 -fa on).",
                 most_context=free_bytes // kv_bytes_per_token,
             )
-        return ContextSize(asked, f"beyond the {trained:,} tokens of its training" if asked > trained else "")
+        if asked > trained:
+            return ContextSize(asked, f"beyond the {trained:,} tokens of its training", overlong=True)
+        return ContextSize(asked)
     affordable = trained
     if kv_bytes_per_token:
         affordable = _round_down(int(free_bytes * _SHARE_FOR_CACHE) // kv_bytes_per_token)

@@ -13,6 +13,7 @@ from ..token_facts import Probability
 from ..usage import ProcessUsage
 from ..wire import OpenLlama
 from .bindings import llama_cpp
+from .complaints import Complaints
 from .engine_threads import EngineThreads, Threads
 from .generation import Generation
 from .loading import (
@@ -48,7 +49,8 @@ class LlamaEngine:
 
     def __init__(self, opening: OpenLlama) -> None:
         self._opening = opening
-        self._log = NativeLog()  # llama.cpp calls it for as long as this process lives
+        self._complaints = Complaints()
+        self._log = NativeLog(self._complaints.observe)  # llama.cpp calls it for as long as this process lives
         self._requests = 0
         self._probability_reader: ProbabilityReader | None = None
         self._scorer: Scorer | None = None
@@ -66,7 +68,9 @@ class LlamaEngine:
         size = plan_context(self._opening, used)
         if size.note:
             text = f"Context: {size.tokens:,} tokens, {size.note}."
-            report(Log(t=time.perf_counter_ns(), level="info", text=text))
+            if size.overlong:
+                text += f" Answers get worse there: use -c {self._opening.trained_context}."
+            report(Log(t=time.perf_counter_ns(), level="warning" if size.overlong else "info", text=text))
         model = load_model(
             self._opening,
             log,
@@ -77,7 +81,9 @@ class LlamaEngine:
         loaded = open_context(model, settings, size, log)
         self._context_tokens = size.tokens
         self._vocabulary = Vocabulary(model)
-        self._template = self._read_template(model, report)
+        self._template = template = self._read_template(model)
+        for text in dict.fromkeys((*self._opening.warnings, *self._complaints.sentences)):
+            report(Log(t=time.perf_counter_ns(), level="warning", text=text))
         self._scheduler = Scheduler(
             loaded.handle, loaded.batch, loaded.micro_batch, node_progress=node_progress, rollback=rollback
         )
@@ -101,6 +107,7 @@ class LlamaEngine:
             architecture=model_text(model, "general.architecture"),
             quantization=self._opening.quantization,
             requantized_from=self._opening.requantized_from,
+            dominant_type=self._opening.dominant_type,
             bytes=llama_cpp.llama_model_size(model),
             parameters=llama_cpp.llama_model_n_params(model),
             trained_context=llama_cpp.llama_model_n_ctx_train(model),
@@ -112,7 +119,8 @@ class LlamaEngine:
             threads_batch=loaded.threads.batch,
             micro_batch=loaded.micro_batch,
             devices=tuple(device.name for device in used),
-            template=self._template.name if self._template else "",
+            template=template.name if isinstance(template, ChatTemplate) else "",
+            template_note="" if isinstance(template, ChatTemplate) else f"{template.what} {template.reason}".rstrip(),
             kv_bytes_per_token=self._opening.kv_bytes_per_token,
             weight_bytes_per_token=self._opening.weight_bytes_per_token,
             weight_bytes_per_pass=self._opening.weight_bytes_per_pass,
@@ -253,15 +261,15 @@ class LlamaEngine:
         return self._probability_reader.read(token, logits_at)
 
     def _thinking_tracker(self, prompt: list[int]) -> ThinkingTracker:
-        source = self._template.source if self._template else ""
+        source = self._template.source if isinstance(self._template, ChatTemplate) else ""
         end = b"".join(self._vocabulary.control_piece(token) for token in prompt[-_TAG_TOKENS:])
         return ThinkingTracker(source, end.decode("utf-8", "replace"))
 
     def _tokenize(self, request: Request) -> list[int]:
         if request.prompt is not None:
             tokens = self._vocabulary.with_bos(self._vocabulary.tokenize(request.prompt, parse_special=True))
-        elif self._template is None:
-            raise EngineError(self._no_template.what, self._no_template.reason, _RAW)
+        elif isinstance(self._template, EngineError):
+            raise EngineError(self._template.what, self._template.reason, _RAW)
         else:
             tokens = chat_tokens(self._template, self._vocabulary, request.messages)
         if not tokens:
@@ -272,18 +280,15 @@ class LlamaEngine:
         suppressed = self._vocabulary.end_of_generation if sampling.ignore_eos else ()
         return Sampler(sampling, seed, self._vocabulary.size, self._context_tokens, suppressed)
 
-    def _read_template(self, model: Any, report: Report) -> ChatTemplate | None:
-        """Compile the template in the file; without a usable one a warning says so, and ``--raw`` remains."""
+    def _read_template(self, model: Any) -> ChatTemplate | EngineError:
+        """Compile the template in the file; without a usable one requests that need it fail with the reason."""
         source = llama_cpp.llama_model_chat_template(model, None)
+        if not source:
+            return EngineError("This model has no chat template.", remedy=_RAW)
         vocabulary = self._vocabulary
         try:
-            if not source:
-                raise EngineError("This model has no chat template.", remedy=_RAW)
             return ChatTemplate(
                 source.decode("utf-8", "replace"), vocabulary.text(vocabulary.bos), vocabulary.text(vocabulary.eos)
             )
         except EngineError as error:
-            self._no_template = error
-            text = " ".join(part for part in (error.what, error.reason, error.remedy) if part)
-            report(Log(t=time.perf_counter_ns(), level="warning", text=text))
-            return None
+            return error

@@ -63,7 +63,7 @@ class _Missing(jinja2.Undefined):
         # What the sandbox forbids is undefined as well, and stays an error.
         if isinstance(other, str) and self._undefined_exception is jinja2.UndefinedError:
             return other
-        self._fail_with_undefined_error()
+        return self._fail_with_undefined_error()
 
     __add__ = __radd__ = _added  # type: ignore[assignment]
 

@@ -35,7 +35,8 @@ def config_command(ctx: click.Context, /, as_json: bool, only_path: bool, only_e
     """Show the settings in force and where they come from.
 
     A flag wins over llama.cpp's environment variable (LLAMA_ARG_…), the variable over the file, the file over the
-    built-in default. The file is TOML, and its names are the long names of the flags.
+    model's own defaults for sampling, these over llama.cpp's. The file is TOML, and its names are the long names of
+    the flags.
     """
     from ..streams import print_data
 
@@ -48,9 +49,10 @@ def config_command(ctx: click.Context, /, as_json: bool, only_path: bool, only_e
     elif only_path:
         print_data(f"{_file(ctx)['path']}\n")
     elif as_json:
+        own = _of_model(values)
         report = {
             "file": _file(ctx),
-            "settings": {one.key: _described(ctx, one, values) for one in settings_of(ctx.command)},
+            "settings": {one.key: _described(ctx, one, values, own) for one in settings_of(ctx.command)},
         }
         print_data(json.dumps(report, ensure_ascii=False, indent=2) + "\n")
     else:
@@ -65,16 +67,33 @@ def _file(ctx: click.Context) -> dict[str, Any]:
     return {"path": valid_text(str(file.path)), "exists": file.exists, "problem": problems(ctx).get(VARIABLE)}
 
 
-def _described(ctx: click.Context, one: Setting, values: dict[str, Any]) -> dict[str, Any]:
+def _of_model(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the defaults for sampling that the one model brings that is set; none where it cannot be found now."""
+    from ...backends.launch import resolve, sampling_of
+    from ...models.errors import ModelError
+
+    models = values["model"]
+    if models is None or len(models) != 1:
+        return {}
+    try:
+        return dict(sampling_of(resolve(models[0])).values)
+    except ModelError:  # what is wrong with it is told where it is used
+        return {}
+
+
+def _described(ctx: click.Context, one: Setting, values: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
     from ..options import valid_text
 
     value = values[one.name or ""]
     if one.name == "model" and value is not None and len(value) < 2:  # several can be given; one is usual
         value = value[0] if value else None
     source = one.source(ctx)
+    named = "default" if source is None else _SOURCES.get(source, "default")
+    if named == "default" and one.name in own:
+        value, named = own[one.name], "model"
     return {
         "value": valid_text(value) if isinstance(value, str) else value,
-        "source": _SOURCES.get(source, "default") if source is not None else "default",
+        "source": named,
         "variable": one.variable if source is ParameterSource.ENVIRONMENT else None,
         "problem": problems(ctx).get(one.key),
     }
@@ -88,8 +107,9 @@ def _as_lines(ctx: click.Context, values: dict[str, Any]) -> list[str]:
     file = _file(ctx)
     rows = [_HEADING]
     wrong = [] if file["problem"] is None else [file["problem"]]
+    own = _of_model(values)
     for one in settings_of(ctx.command):
-        described = _described(ctx, one, values)
+        described = _described(ctx, one, values, own)
         value = "not set" if described["value"] is None else json.dumps(described["value"], ensure_ascii=False)
         if described["problem"] is not None:
             value = "wrong, see below"

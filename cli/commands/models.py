@@ -146,15 +146,18 @@ def _is_folder(place: Path) -> bool:
 
 def _described(model: "ModelFile") -> str:
     """Return all that the header tells, a fact a line."""
+    from ...backends.model_sampling import model_sampling
+    from ...backends.model_warnings import model_warnings
     from ...metrics import numbers
-    from ...models.recipes import with_origin
+    from ...models.recipes import bits_per_weight, quantization_of
 
     facts = {
         "name": model.name,
         "title": model.title or "none",
         "architecture": model.architecture,
-        "quantization": with_origin(model.quantization, model.requantized_from),
+        "quantization": quantization_of(model),
         "size": numbers.size(model.bytes),
+        "bits/weight": f"{bits_per_weight(model):.1f}",
         "parameters": f"{model.parameters:,}",
         "context": f"trained for {model.trained_context:,} tokens",
         "KV cache": f"{numbers.size(model.kv_bytes_per_token())} a token in f16",
@@ -166,10 +169,13 @@ def _described(model: "ModelFile") -> str:
         facts["experts"] = f"{model.experts:,}{used}"
     if model.sliding_window is not None:
         facts["window"] = f"{model.sliding_window:,} tokens in some layers"
+    if own := model_sampling(model.sampling).values:
+        facts["sampling"] = ", ".join(f"{name} {value:g}" for name, value in own.items())
     for number, path in enumerate(model.shards):
         facts["file" if len(model.shards) == 1 else f"part {number + 1}"] = _text(str(path))
-    width = max(map(len, facts))
-    return "".join(f"{name:<{width}}  {visible(value)}\n" for name, value in facts.items())
+    lines = [*facts.items(), *(("warning", warning) for warning in model_warnings(model))]
+    width = max(len(name) for name, _ in lines)
+    return "".join(f"{name:<{width}}  {visible(value)}\n" for name, value in lines)
 
 
 def _as_lines(found: "list[Found]", width: int | None) -> list[str]:
@@ -191,13 +197,13 @@ def _as_lines(found: "list[Found]", width: int | None) -> list[str]:
 
 def _row(reference: str, model: "ModelFile", source: str) -> tuple[str, ...]:
     from ...metrics import numbers
-    from ...models.recipes import with_origin
+    from ...models.recipes import quantization_of
 
     return (
         reference,
         model.name,
         model.architecture,
-        with_origin(model.quantization, model.requantized_from),
+        quantization_of(model),
         numbers.size(model.bytes),
         f"{model.trained_context:,}",
         source,
@@ -209,6 +215,10 @@ def _refusal(reference: str, error: "ModelError") -> list[str]:
 
 
 def _as_json(one: "Found") -> dict[str, Any]:
+    from ...backends.model_sampling import model_sampling
+    from ...backends.model_warnings import model_warnings
+    from ...models.recipes import bits_per_weight
+
     model, error = one.model, one.error
     if model is None:
         reason = {} if error is None else {"what": error.what, "reason": error.reason, "remedy": error.remedy}
@@ -221,11 +231,15 @@ def _as_json(one: "Found") -> dict[str, Any]:
         "architecture": model.architecture,
         "quantization": model.quantization,
         "requantized_from": model.requantized_from or None,
+        "dominant_type": model.dominant_type or None,
+        "bits_per_weight": round(bits_per_weight(model), 3),
         "bytes": model.bytes,
         "parameters": model.parameters,
         "trained_context": model.trained_context,
         "layers": model.layers,
         "has_template": model.has_template,
+        "sampling": model_sampling(model.sampling).values,
+        "warnings": list(model_warnings(model)),
         "files": [_text(str(path)) for path in model.shards],
         "error": None,
     }

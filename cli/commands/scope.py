@@ -117,7 +117,7 @@ def _open(
 ) -> int:
     # Importing makes many objects and no garbage; the screen turns collection on again once it is there.
     gc.disable()
-    from ...backends.launch import resolve
+    from ...backends.launch import resolve, sampling_of
     from ...models.errors import ModelError
     from ...models.references import only_model
     from ...tui.app import run_scope
@@ -132,7 +132,8 @@ def _open(
     scope = ScopeOptions(
         model=model,
         settings=options.settings,
-        sampling=options.sampling,
+        sampling=sampling_of(model).applied(options.sampling, options.chosen),
+        chosen=options.chosen,
         max_tokens=options.max_tokens,
         stop=options.stop,
         system=options.system,

@@ -62,8 +62,10 @@ def test_exactly_one_leading_bos(open_llama: Open, demo_path: Path, tmp_path: Pa
 def test_a_model_without_a_template_says_so_and_completes(open_llama: Open, demo_path: Path, tmp_path: Path) -> None:
     engine = open_llama(tiny_llama(tmp_path / "plain.gguf", demo_path, {"tokenizer.chat_template": None}))
     events = engine.until(ModelReady)
-    assert [event.level for event in events if isinstance(event, Log)] == ["warning"]
-    assert events[-1].template == ""  # type: ignore[union-attr]
+    assert not [event for event in events if isinstance(event, Log)]  # --raw needs no telling, and the rest fails
+    ready = events[-1]
+    assert isinstance(ready, ModelReady)
+    assert (ready.template, ready.template_note) == ("", "This model has no chat template.")
     failed = engine.ask("hi")[-1]
     assert isinstance(failed, Failed)
     assert "no chat template" in failed.what
@@ -94,7 +96,9 @@ def test_a_template_that_is_not_jinja_is_told_and_raw_remains(
     open_llama: Open, demo_path: Path, tmp_path: Path
 ) -> None:
     engine = open_llama(tiny_llama(tmp_path / "broken.gguf", demo_path, {"tokenizer.chat_template": "{% if %}"}))
-    assert engine.load().template == ""
+    ready = engine.load()
+    assert ready.template == ""
+    assert "not valid Jinja" in ready.template_note
     failed = engine.ask("hi")[-1]
     assert isinstance(failed, Failed)
     assert "not valid Jinja" in failed.what

@@ -8,6 +8,7 @@ from decodescope.backends.text import visible
 from decodescope.tui.session import Phase
 from decodescope.tui.widgets.header import Header
 from decodescope.tui.widgets.newest_token import NewestToken
+from decodescope.tui.widgets.warning_line import WarningLine
 
 from .fakes import MS, answer, finished, ready
 from .scope_app import Scope, default_options, scope
@@ -38,7 +39,7 @@ async def test_everywhere(text: str) -> None:
         running.engine.play(ready(name=text, template=text), Log(t=1, level="warning", text=text))
         await running.until(lambda: bool(running.engine.requests))
         assert visible(text) in running.line(Header)
-        assert running.toasts == [visible(text)]
+        assert visible(text) in running.line(WarningLine)
         running.engine.play(
             *answer([text.encode()]), Failed(t=200 * MS, stage="generate", what=text, reason=text, remedy=text)
         )

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from textual.command import CommandPalette
 from textual.events import Key, Paste
 from textual.widgets import TextArea
@@ -24,6 +25,7 @@ from decodescope.tui.widgets.key_bar import KeyBar
 from decodescope.tui.widgets.newest_token import NewestToken
 from decodescope.tui.widgets.phase_line import PhaseLine
 from decodescope.tui.widgets.plot import Plot
+from decodescope.tui.widgets.warning_line import WarningLine
 
 from ..conftest import DEADLINE_SECONDS
 from .fakes import MS, answer, finished, loading, progress, prompt, ready, taken, token, tokens
@@ -407,13 +409,33 @@ async def test_the_box_takes_several_lines_and_grows() -> None:
 async def test_warnings_of_the_engine_are_shown_and_its_chatter_is_not() -> None:
     async with scope() as running:
         running.engine.play(Log(t=1, level="info", text="chatter"), Log(t=2, level="warning", text="odd [/x]"))
-        await running.until(lambda: running.toasts == ["odd [/x]"])
+        await running.until(lambda: "odd [/x]" in running.line(WarningLine))
+        assert "chatter" not in "\n".join([*running.shown(), *running.toasts])
+        assert not running.toasts
+
+
+async def test_a_warning_stays_until_it_is_read_in_full_and_comes_once() -> None:
+    async with scope(options=default_options(prompt="q")) as running:
+        long = "The answers are odd. " * 12 + "Get another one."
+        running.engine.play(Log(t=1, level="warning", text=long), ready(), Log(t=2, level="warning", text="more"))
+        await running.until(lambda: bool(running.engine.requests))
+        running.engine.play(*answer([b"a", b"b"]), Log(t=3, level="warning", text=long), finished(300 * MS))
+        await running.until(lambda: running.session.phase is Phase.DONE)
+        assert "1 more" in running.line(WarningLine)
+        assert "Get another one." not in running.line(WarningLine)
+        await running.press("f1")
+        await running.until(lambda: isinstance(running.app.screen, HelpScreen))
+        assert running.session.warnings == [long, "more"]
+        await running.press("escape")
+        await running.until(lambda: not running.screen.query_one(WarningLine).display)
+        running.engine.play(Log(t=4, level="warning", text="news"))
+        await running.until(lambda: "news" in running.line(WarningLine))
 
 
 async def test_a_model_without_a_template_is_asked_raw_and_that_is_said() -> None:
     async with scope() as running:
-        running.engine.play(ready(template=""))
-        await running.until(lambda: any("no chat template" in toast for toast in running.toasts))
+        running.engine.play(replace(ready(template=""), template_note="This model has no chat template."))
+        await running.until(lambda: "no chat template" in running.line(WarningLine))
         await running.press(*"once", "enter")
         await running.until(lambda: bool(running.engine.requests))
         assert running.engine.requests[0].prompt == "once"

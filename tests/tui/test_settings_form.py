@@ -52,6 +52,7 @@ def test_every_field_arrives_where_it_belongs() -> None:
         sampling=Sampling(
             temp=1.5, top_k=20, top_p=0.9, min_p=0.1, repeat_penalty=1.2, repeat_last_n=-1, seed=7, ignore_eos=False
         ),
+        chosen=frozenset(Sampling.__struct_fields__) - {"from_model"},
         max_tokens=50,
         system="new",
         stop=("x\ty", "z"),
@@ -112,7 +113,7 @@ def test_a_lone_backslash_is_one() -> None:
 
 def test_every_field_is_explained() -> None:
     for name in [*NUMBERS, "system", "stop", "ignore_eos"]:
-        assert about(name).endswith(".")
+        assert about(name, ScopeOptions()).endswith(".")
     assert set(LIMITS) == set(NUMBERS) - {"threads"}
-    assert default("threads") == "auto"
-    assert default("temp") == "0.8"
+    assert default("threads", ScopeOptions()) == "auto"
+    assert default("temp", ScopeOptions()) == "0.8"

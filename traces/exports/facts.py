@@ -5,6 +5,7 @@ from typing import Any
 from ...backends.events import ModelReady
 from ...backends.text import visible
 from ...metrics import numbers
+from ...models.recipes import quantization_of
 from ..header import Header
 
 _LEFT_OPEN = {"ctx_size": 0, "n_gpu_layers": -1, "flash_attn": "auto", "seed": -1, "n_predict": -1}
@@ -13,12 +14,11 @@ _LEFT_OPEN = {"ctx_size": 0, "n_gpu_layers": -1, "flash_attn": "auto", "seed": -
 
 def model_facts(model: ModelReady) -> list[str]:
     """Return what a model is and how it was loaded, in short phrases; of unknown origin in part."""
-    made = f" from {visible(model.requantized_from)}" if model.requantized_from else ""
     threads = numbers.counted(model.threads, "thread")
     if model.threads_batch != model.threads:
         threads += f" ({model.threads_batch} for reading)"
     return [
-        f"{visible(model.quantization)}{made}",
+        visible(quantization_of(model)),
         numbers.size(model.bytes),
         f"{numbers.short_count(model.parameters)} parameters",
         f"context {numbers.count(model.context)}",
@@ -64,8 +64,12 @@ def settings_facts(settings: dict[str, Any]) -> list[tuple[str, str]]:
     """
     told = []
     for name, value in settings.items():
+        if name == "from_model":
+            continue  # told with each of them
         if value is None or value is False or value == [] or (name in _LEFT_OPEN and value == _LEFT_OPEN[name]):
             continue
         said = "" if value is True else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if name in settings.get("from_model", ()):
+            said += " (the model's own default)"
         told.append((visible(f"--{str(name).replace('_', '-')}"), visible(said)))
     return told

@@ -11,7 +11,7 @@ from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
-from ...backends.events import Event, Failed, Log, ModelReady
+from ...backends.events import Event, Failed, ModelReady
 from ...backends.text import visible
 from ..compositor import SparingScreen
 from ..feed import Feed
@@ -146,9 +146,7 @@ class CompareScreen(SparingScreen, Racing, Telling, TakingOut, Offering, Screen[
         for number, event in events_of_lanes:
             if isinstance(event, ModelReady):
                 self._when_ready()
-            if isinstance(event, Log) and event.level != "info":
-                self._say(f"{self._plan.lanes[number].label}: {event.text}", event.level)
-            elif isinstance(event, Failed):
+            if isinstance(event, Failed):
                 self._say(f"{self._plan.lanes[number].label}: {event.what}", "error")
 
     def _readable(self) -> None:

@@ -7,6 +7,7 @@ from ...comparison.lane import Lane, LanePhase
 from ...comparison.runner import Stage
 from ...metrics import numbers
 from ...metrics.run import Run
+from ...models.recipes import quantization_of
 from ...models.sizes import size
 from ..widgets.cells import Row, clip, row_width, spread
 from ..widgets.phase_line import bar
@@ -33,7 +34,7 @@ def lane_title(lane: Lane, *, chosen: bool, width: int) -> Row:
 
 def _facts(lane: Lane) -> list[str]:
     facts = []
-    quantization = lane.plan.make or (lane.model.quantization if lane.model else "")
+    quantization = lane.plan.make or (quantization_of(lane.model) if lane.model else "")
     if quantization and quantization not in lane.plan.label:
         facts.append(visible(quantization))
     weights = lane.model.bytes if lane.model else lane.made.bytes if lane.made else None

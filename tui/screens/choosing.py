@@ -5,6 +5,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 from textual.screen import Screen
 
+from ...backends.launch import sampling_of
 from ...backends.text import visible
 from ...models.facts import ModelFile
 from ..options import ScopeOptions
@@ -66,7 +67,10 @@ class Choosing:
 
     def _model_chosen(self, model: ModelFile | None) -> None:
         if model is not None:
-            self.options = replace(self.options, model=model)
+            options = self.options
+            sampling = sampling_of(model).applied(options.sampling, options.chosen)
+            self.options = replace(options, model=model, sampling=sampling)
+            self._configure()
             if self._session.turns:
                 self._say(f"{visible(model.name)} reads the conversation anew with the next prompt.")
             self._restart()
@@ -78,11 +82,15 @@ class Choosing:
             return
         loads_again = changed.settings != self.options.settings
         self.options = changed
-        self._session.configure(
-            sampling=changed.sampling, max_tokens=changed.max_tokens, stop=changed.stop, system=changed.system
-        )
+        self._configure()
         self._say(settings_note(changed))
         if loads_again:
             self._restart()
         else:
             self._redraw()
+
+    def _configure(self) -> None:
+        options = self.options
+        self._session.configure(
+            sampling=options.sampling, max_tokens=options.max_tokens, stop=options.stop, system=options.system
+        )

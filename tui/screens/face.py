@@ -19,6 +19,7 @@ from ..widgets.newest_token import NEWEST_CELLS, NewestToken
 from ..widgets.phase_line import PhaseLine
 from ..widgets.plot import Plot
 from ..widgets.prompt_box import PromptBox
+from ..widgets.warning_line import WarningLine
 from .watching import Watching
 from .wording import failure_hint
 
@@ -63,6 +64,7 @@ class Face:
         self.editing = False
         """Whether the box holds the last prompt, to replace its turn."""
         self.header = Header()
+        self.warning = WarningLine()
         self.failure = FailurePanel()
         self.legend = KeptStatic(id="legend", markup=False)
         self.newest = NewestToken()
@@ -123,6 +125,7 @@ class Face:
         self.counters.show(session, now, percentiles=due)
         name = self.model_name if session.model is None else session.model.name
         self.header.show(name, session.model, session.context_used, raw=session.raw, temp=session.sampling.temp)
+        self.warning.show(session.warnings)
         if self.reading is not None:
             self.reading.draw(session.run)
             view = self.view or self.reading

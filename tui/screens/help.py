@@ -11,6 +11,7 @@ from textual.containers import VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from ...backends.text import visible
 from ..keys import BOX_KEYS, KEYS, READING_KEYS, Key, letter_display
 
 _FIGURES = (
@@ -49,10 +50,11 @@ def key_entries(keys: Sequence[Key], *, letters: bool = True) -> list[tuple[str,
     ]
 
 
-def scope_sections(keys: Sequence[Key]) -> list[Section]:
-    """Return the help for a scope on which these keys work."""
+def scope_sections(keys: Sequence[Key], warnings: Sequence[str] = ()) -> list[Section]:
+    """Return the help for a scope on which these keys work; ``warnings``: of its engine, of unknown origin."""
     asks = keys is KEYS
     return [
+        *([("Warnings", [("!", visible(warning)) for warning in warnings], "")] if warnings else []),
         ("Keys", key_entries(keys, letters=not asks), ""),
         *([("In the prompt box", BOX_KEYS, "")] if asks else []),
         ("In the conversation and the tokens", READING_KEYS if asks else READING_KEYS[:-1], ""),

@@ -3,6 +3,8 @@
 from textual.content import Content
 
 from ...backends.fit import Fit, estimate
+from ...backends.launch import sampling_of
+from ...backends.model_warnings import model_warnings
 from ...backends.requests import EngineSettings
 from ...backends.text import visible
 from ...metrics import numbers
@@ -10,7 +12,7 @@ from ...models.candidates import Candidate
 from ...models.discovery import Found
 from ...models.errors import ModelError, shown
 from ...models.facts import ModelFile
-from ...models.recipes import with_origin
+from ...models.recipes import quantization_of
 from ..widgets.model_list import Line
 
 _UNREAD = "…"
@@ -27,7 +29,7 @@ def line_of(key: int, entry: Candidate | Found, *, in_use: bool = False) -> Line
     model = entry.outcome
     cells = (
         f"{model.name} (in use)" if in_use else model.name,
-        with_origin(model.quantization, model.requantized_from),
+        quantization_of(model),
         numbers.size(model.bytes),
         numbers.count(model.trained_context),
         model.architecture,
@@ -78,7 +80,7 @@ def _facts(model: ModelFile) -> list[Content]:
     tokens = "" if model.vocabulary is None else f", {model.vocabulary:,} tokens"
     facts = [
         model.architecture,
-        with_origin(model.quantization, model.requantized_from),
+        quantization_of(model),
         f"{numbers.short_count(model.parameters)} parameters",
         f"{model.layers:,} layers",
         f"{numbers.size(model.bytes)}" + (f" in {len(model.shards)} files" if len(model.shards) > 1 else ""),
@@ -92,9 +94,12 @@ def _facts(model: ModelFile) -> list[Content]:
     ]
     if model.sliding_window is not None:
         more.append(f"window {model.sliding_window:,}")
+    if own := sampling_of(model).values:
+        more.append("sampling " + ", ".join(f"{name} {value:g}" for name, value in own.items()))
     return [
         Content.assemble(name, title),
         *(Content(" · ".join(visible(fact) for fact in line)) for line in (facts, more)),
+        *(Content.styled(visible(warning), "$text-warning") for warning in model_warnings(model)),
     ]
 
 

@@ -70,7 +70,6 @@ class RecordingScreen(ScopeView):
         self._backend.close()
 
     def _take_in(self, changes: Changes) -> None:
-        changes.logs.clear()  # said when they were new
         if changes.taken is not None and self._face.reading is not None:
             self._face.flush_text()
             conversation = self._face.reading.conversation

@@ -126,8 +126,8 @@ class ScopeScreen(Asking, ScopeView):
         self._ask_waiting()
 
     def _became_ready(self) -> None:
-        for text, severity in ready_notes(self.session, raw=self._choosing.options.raw):
-            self._say(text, severity)
+        for text in ready_notes(self.session):
+            self._say(text)
         self._memory_speed.find_out()
 
     def _memory_known(self) -> None:

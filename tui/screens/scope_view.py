@@ -55,6 +55,7 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
         """Lay out what needs no heavy import."""
         face = self._face
         yield face.header
+        yield face.warning
         yield KeptHorizontal(id="stage")
         yield face.failure
         with KeptHorizontal(id="strip"):
@@ -106,9 +107,6 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
             self._say(news, "warning")
 
     def _take_in(self, changes: Changes) -> None:
-        for log in changes.logs:
-            if log.level != "info":
-                self._say(log.text, log.level)
         self._face.add(changes.pieces)
         if changes.ended is not None:
             self._generation_ended(changes.ended)
@@ -230,4 +228,5 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
         """Show the keys and what the figures mean."""
         from .help import HelpScreen, scope_sections
 
-        self.app.push_screen(HelpScreen(scope_sections(self._face.key_bar.keys)))
+        self.app.push_screen(HelpScreen(scope_sections(self._face.key_bar.keys, self.session.warnings)))
+        self._face.warning.read()

@@ -14,7 +14,7 @@ from ...backends.free_memory import available_bytes
 from ...models.errors import ModelError
 from ...models.facts import ModelFile
 from ..options import ScopeOptions
-from ..settings_form import NUMBERS, Form, FormError, about, default, filled, taken
+from ..settings_form import NUMBERS, Form, FormError, about, default, filled, from_model, taken
 from ..widgets.area import Area
 from ..widgets.cells import Cells, Row, spread
 from ..widgets.field import Field
@@ -75,7 +75,9 @@ class SettingsScreen(ModalScreen[ScopeOptions | None]):
         self._options = options
         self._held = held
         form = filled(options)
-        self._fields = {name: Field(form.numbers[name], placeholder=default(name), id=name) for name in NUMBERS}
+        self._fields = {
+            name: Field(form.numbers[name], placeholder=default(name, options), id=name) for name in NUMBERS
+        }
         self._ignore_eos = Tick("go on when the model would stop (space)", form.ignore_eos, id="ignore_eos")
         self._system = Area(form.system, id="system")
         self._stop = Area(form.stop, id="stop")
@@ -116,7 +118,7 @@ class SettingsScreen(ModalScreen[ScopeOptions | None]):
 
     @on(events.DescendantFocus)
     def _show_about(self, event: events.DescendantFocus) -> None:
-        self._about.update(about(event.widget.id or ""))
+        self._about.update(about(event.widget.id or "", self._options))
 
     @on(Input.Changed)
     @on(TextArea.Changed)
@@ -144,7 +146,7 @@ class SettingsScreen(ModalScreen[ScopeOptions | None]):
 
     def _consequence(self, changed: ScopeOptions) -> str:
         if changed.settings == self._options.settings:
-            return ""
+            return from_model(changed)
         if not isinstance(changed.model, ModelFile):
             return _LOADS_AGAIN
         try:

@@ -1,7 +1,7 @@
 """What the screen says in whole sentences."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ...backends.events import Failed, Finished
 from ...metrics import numbers
@@ -30,13 +30,11 @@ def answer_note(ended: Finished | Failed, tokens: int, *, recorded: bool = False
     return ending_of(ended, tokens) + what_now
 
 
-def ready_notes(session: Session, *, raw: bool) -> Iterator[tuple[str, Literal["information", "warning"]]]:
-    """Yield what should be known about the model that has become ready; ``raw``: the template was not asked for."""
+def ready_notes(session: Session) -> Iterator[str]:
+    """Yield what should be known about the model that has become ready, beside what it warns of."""
     model = session.model
-    if model is not None and model.context_note:
-        yield f"Context: {model.context:,} tokens, {model.context_note}.", "information"
-    if model is not None and not model.template and not raw:
-        yield "The model has no chat template: prompts are completed as they stand.", "warning"
+    if model is not None and model.context_note and model.context <= model.trained_context:
+        yield f"Context: {model.context:,} tokens, {model.context_note}."
 
 
 def settings_note(options: ScopeOptions) -> str:

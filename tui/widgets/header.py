@@ -3,7 +3,7 @@
 from ...backends.events import ModelReady
 from ...backends.text import visible
 from ...metrics import numbers
-from ...models.recipes import with_origin
+from ...models.recipes import quantization_of
 from .cells import Cells, Row, clip, row_width
 
 _GAUGE_CELLS = 10
@@ -14,7 +14,7 @@ def model_facts(model: ModelReady, raw: bool) -> list[str]:
     """Return what is worth knowing about a model, the most important first."""
     devices = ", ".join(model.devices) or "CPU"
     facts = [
-        with_origin(model.quantization, model.requantized_from),
+        quantization_of(model),
         numbers.size(model.bytes),
         f"{devices}, {model.threads} thread{'' if model.threads == 1 else 's'}",
     ]
