@@ -13,6 +13,7 @@ from ..backends.events import (
     RequestTaken,
     Token,
 )
+from ..backends.token_facts import Part
 from . import latency
 from .baseline import WINDOW
 from .disturbance import Cause, Disturbance, Spent, disturbance
@@ -53,7 +54,8 @@ class Run:
         self._ids = Series()
         self._decode = Series()
         self._sample = Series()
-        self._thinking = Series()
+        self._reasoning = Series()
+        self._answer = Series()
         self._control = Series()
         self._paces = Series()
         self._bytes = bytearray()
@@ -77,6 +79,8 @@ class Run:
         elif isinstance(event, Finished | Failed) and self.end is None:
             # The engine may still fail when this generation is over.
             self.end = event
+            if isinstance(event, Finished):
+                self._learn(event.parts)
 
     def _apply_token(self, token: Token) -> None:
         if self._newest_t is not None:
@@ -90,7 +94,9 @@ class Run:
         self._ids.append(token.id)
         self._decode.append(token.decode_ns)
         self._sample.append(token.sample_ns)
-        self._thinking.append(int(token.thinking))
+        self._reasoning.append(int(token.thinking))
+        self._answer.append(int(_answers(token)))
+        self._learn(token.parts)
         self._control.append(int(token.control))
         self._bytes += token.piece
         self._piece_ends.append(len(self._bytes))
@@ -104,7 +110,10 @@ class Run:
         self._ids.extend([token.id for token in tokens])
         self._decode.extend([token.decode_ns for token in tokens])
         self._sample.extend([token.sample_ns for token in tokens])
-        self._thinking.extend([token.thinking for token in tokens])
+        self._reasoning.extend([token.thinking for token in tokens])
+        self._answer.extend([_answers(token) for token in tokens])
+        for token in tokens:
+            self._learn(token.parts)
         self._control.extend([token.control for token in tokens])
         self._bytes += b"".join([token.piece for token in tokens])
         self._piece_ends.extend(np.cumsum(np.array([len(token.piece) for token in tokens], dtype=np.int64)))
@@ -124,7 +133,8 @@ class Run:
             (self._ids, other._ids),
             (self._decode, other._decode),
             (self._sample, other._sample),
-            (self._thinking, other._thinking),
+            (self._reasoning, other._reasoning),
+            (self._answer, other._answer),
             (self._control, other._control),
             (self._paces, other._paces),
             (self._piece_ends, other._piece_ends),
@@ -138,6 +148,14 @@ class Run:
         recent = [self._spent(position) for position in range(max(1, count - WINDOW), count)]
         self._judge.take(other._judge, gaps, recent)
         self._settle()
+
+    def _learn(self, parts: Sequence[Part] | None) -> None:
+        """Note what tokens turn out to hold; one that holds anything but reasoning is no reasoning token."""
+        for part in parts or ():
+            if part.kind in ("answer", "channel") and 0 < part.index <= len(self._answer):
+                self._reasoning.put(part.index - 1, 0)
+                if part.kind == "answer":
+                    self._answer.put(part.index - 1, 1)
 
     def _settle(self) -> None:
         if self.token_count:
@@ -181,9 +199,14 @@ class Run:
         return self._sample.values
 
     @property
-    def thinking(self) -> Int64Array:
+    def reasoning(self) -> Int64Array:
         """1 for each reasoning token, shape (n,)."""
-        return self._thinking.values
+        return self._reasoning.values
+
+    @property
+    def answer(self) -> Int64Array:
+        """1 for each token that holds something of the answer, shape (n,)."""
+        return self._answer.values
 
     @property
     def control(self) -> Int64Array:
@@ -276,18 +299,32 @@ class Run:
 
     @property
     def ttfa_ns(self) -> int | None:
-        """Time to first answer token: neither reasoning nor a control token."""
-        return latency.ttfa_ns(self.taken.t, self.token_times, self.thinking | self.control)
+        """Time to first token that holds something of the answer; ``None``, too, where that cannot be told."""
+        if self.reasoning_unknown:
+            return None
+        return latency.ttfa_ns(self.taken.t, self.token_times, self.answer)
 
     @property
-    def thinking_ns(self) -> int | None:
+    def reasoning_ns(self) -> int | None:
         """How long reasoning tokens were written."""
-        return latency.thinking_ns(self.token_times, self.thinking)
+        return latency.reasoning_ns(self.token_times, self.reasoning)
 
     @property
-    def thinking_tokens(self) -> int:
+    def reasoning_tokens(self) -> int:
         """How many reasoning tokens there are."""
-        return int(self.thinking.sum())
+        return int(self.reasoning.sum())
+
+    @property
+    def reasoning_unknown(self) -> bool:
+        """Whether the model may mark its reasoning in a way that is not known."""
+        return self.prompt is not None and self.prompt.reasoning_unknown
+
+    @property
+    def reasoning_closed(self) -> bool | None:
+        """Whether the reasoning had an end; ``None`` where there is none, and as long as the generation goes on."""
+        if not self.reasoning_tokens or not isinstance(self.end, Finished):
+            return None
+        return not self.end.unclosed
 
     @property
     def tpot_ns(self) -> float | None:
@@ -386,3 +423,8 @@ class Run:
         if self.end is None:
             return None
         return self.end.reason if isinstance(self.end, Finished) else "failed"
+
+
+def _answers(token: Token) -> bool:
+    """Whether a token is answer and nothing else."""
+    return token.parts is None and not token.thinking and not token.control

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import Control, EngineError, Report
 from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken, Tokenized
+from ..reasoning import UNKNOWN_REASONING, ReasoningSplitter, unknown_reasoning
 from ..requests import MeasureRequest, Request, Sampling, ScoreRequest
-from ..thinking import ThinkingTracker
 from ..token_facts import Probability
 from ..usage import ProcessUsage
 from ..wire import OpenLlama
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .scoring import Scorer
 
 _SEQUENCE = 0
-_TAG_TOKENS = 16  # enough tokens for the longest tag that may open a thinking block
+_TAG_TOKENS = 32  # enough for the longest tag or header that a prompt may end with
 _RAW = "Use --raw to complete the prompt as it stands."
 
 
@@ -151,14 +151,21 @@ class LlamaEngine:
         sampler.observe(prompt)
         sequence = Sequence(_SEQUENCE, prompt, cached, sampler)
         self._scheduler.sequences = [sequence]
-        report(PromptReady(t=time.perf_counter_ns(), tokens=tuple(prompt), cached=cached))
+        report(
+            PromptReady(
+                t=time.perf_counter_ns(),
+                tokens=tuple(prompt),
+                cached=cached,
+                reasoning_unknown=unknown_reasoning(self._template_source),
+            )
+        )
         generation = Generation(
             self._scheduler,
             sequence,
             self._vocabulary,
             request,
             context_tokens=self._context_tokens,
-            thinking=self._thinking_tracker(prompt),
+            splitter=self._splitter(prompt),
             usage=usage,
             probability=self._probability,
             control=control,
@@ -242,10 +249,13 @@ class LlamaEngine:
             self._probability_reader = ProbabilityReader(self._context, self._vocabulary)
         return self._probability_reader.read(token, logits_at)
 
-    def _thinking_tracker(self, prompt: list[int]) -> ThinkingTracker:
-        source = self._template.source if self._template else ""
+    @property
+    def _template_source(self) -> str:
+        return self._template.source if self._template else ""
+
+    def _splitter(self, prompt: list[int]) -> ReasoningSplitter:
         end = b"".join(self._vocabulary.control_piece(token) for token in prompt[-_TAG_TOKENS:])
-        return ThinkingTracker(source, end.decode("utf-8", "replace"))
+        return ReasoningSplitter(self._template_source, end.decode("utf-8", "replace"))
 
     def _tokenize(self, request: Request) -> list[int]:
         if request.prompt is not None:
@@ -269,7 +279,7 @@ class LlamaEngine:
         try:
             if not source:
                 raise EngineError("This model has no chat template.", remedy=_RAW)
-            return ChatTemplate(
+            template = ChatTemplate(
                 source.decode("utf-8", "replace"), vocabulary.text(vocabulary.bos), vocabulary.text(vocabulary.eos)
             )
         except EngineError as error:
@@ -277,3 +287,6 @@ class LlamaEngine:
             text = " ".join(part for part in (error.what, error.reason, error.remedy) if part)
             report(Log(t=time.perf_counter_ns(), level="warning", text=text))
             return None
+        if unknown_reasoning(template.source):
+            report(Log(t=time.perf_counter_ns(), level="warning", text=UNKNOWN_REASONING))
+        return template

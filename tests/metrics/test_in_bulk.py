@@ -69,7 +69,7 @@ def one_by_one(tokens: list[Token]) -> Run:
 
 def assert_same(one: Run, other: Run) -> None:
     for name in (
-        *("token_times", "token_ids", "decode_ns", "sample_ns", "thinking", "control", "paces", "causes"),
+        *("token_times", "token_ids", "decode_ns", "sample_ns", "reasoning", "answer", "control", "paces", "causes"),
         *("outliers", "itl_ns"),
     ):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)

@@ -128,7 +128,8 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
         self._face.flush_text()
         if self._face.reading is not None:
             run = self.session.run
-            note = answer_note(ended, 0 if run is None else run.token_count, recorded=self.recorded)
+            tokens, answered = (0, False) if run is None else (run.token_count, run.ttfa_ns is not None)
+            note = answer_note(ended, tokens, answered=answered, recorded=self.recorded)
             self._face.reading.conversation.end_answer(note)
 
     # Drawing
