@@ -8,141 +8,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from .reasoning_marks import ANSWER_NAMES, REASONING_NAMES, TAGS, WRAPPERS, Headers, Tags, known_headers, known_tags
 from .token_facts import Kind, Part
-
-
-class _Tags(NamedTuple):
-    opening: str
-    closing: str
-    known_by: str = ""
-    """What shows that a template has them, where it spells neither out."""
-
-
-TAGS = (
-    _Tags("<think>", "</think>"),
-    _Tags("<thinking>", "</thinking>"),
-    _Tags("<reasoning>", "</reasoning>"),
-    _Tags("<thought>", "</thought>"),
-    _Tags("<seed:think>", "</seed:think>"),
-    _Tags("<mm:think>", "</mm:think>"),
-    _Tags("<think:opensource>", "</think:opensource>", "<think{}>"),
-    _Tags("<longcat_think>", "</longcat_think>"),
-    _Tags("[THINK]", "[/THINK]"),
-    _Tags("◁think▷", "◁/think▷"),
-    _Tags("<|START_THINKING|>", "<|END_THINKING|>"),
-    _Tags("<|inner_prefix|>", "<|inner_suffix|>"),
-    _Tags("Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"),
-    _Tags("Here is my thought process:", "Here is my response:"),
-)
-"""Pairs around the reasoning."""
-
-WRAPPERS = (
-    _Tags("<response>", "</response>"),
-    _Tags("<answer>", "</answer>"),
-    _Tags("<|START_TEXT|>", "<|END_TEXT|>"),
-    _Tags("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
-)
-"""Pairs around the answer, which follow the reasoning at once."""
-
-
-class _Headers(NamedTuple):
-    """Messages that begin with a header. A name of "" is the answer's."""
-
-    known_by: tuple[str, ...]
-    begins: tuple[str, ...]
-    bodies: tuple[str, ...]
-    """What ends a header, the message's text following."""
-    ends: tuple[str, ...]
-    """What ends a message."""
-    name: Callable[[str], str]
-    """Returns the channel that a header names; the header comes with all its markers."""
-
-
-_TO_THE_READER = ("", "assistant", "user", "all")
-
-
-def _harmony_name(header: str) -> str:
-    role, *channels = header.split("<|channel|>")
-    last = channels[-1] if channels else ""
-    recipient = re.search(r"to=([^\s<]+)", last) or re.search(r"to=([^\s<]+)", role)
-    channel = re.match(r"\s*([^\s<]*)", last)
-    name = channel[1] if channel else ""
-    to = recipient[1] if recipient else ""
-    if to == "self":
-        return to
-    return name if to in _TO_THE_READER else f"{name} to {to}".strip()
-
-
-def _match_name(pattern: str) -> Callable[[str], str]:
-    def name(header: str) -> str:
-        found = re.search(pattern, header)
-        return found[1] if found else ""
-
-    return name
-
-
-_HEADERS = (
-    _Headers(
-        ("<|channel|>", "to=self<|message|>"),
-        ("<|start|>", "<|channel|>"),
-        ("<|message|>",),
-        ("<|end|>", "<|return|>", "<|call|>", "<|eom|>", "<|eot|>"),
-        _harmony_name,
-    ),
-    _Headers(
-        ("<|begin|>assistant<|think|>",),
-        ("<|begin|>",),
-        ("<|think|>", "<|content|>", "<|tool_calls|>"),
-        ("<|end|>", "<|calls|>"),
-        _match_name(r"<\|([a-z_]+)\|>$"),
-    ),
-    _Headers(
-        ("<|sep|>",),
-        ("<|open|>", "<|close|>"),
-        ("<|sep|>",),
-        ("<|end_of_msg|>",),
-        _match_name(r"<\|open\|>([^\s<]+)"),
-    ),
-    _Headers(
-        ("<|channel>",),
-        ("<|channel>",),
-        ("\n",),
-        ("<channel|>", "<|turn>", "<turn|>"),
-        _match_name(r"<\|channel>([^\n]*)"),
-    ),
-)
-
-_REASONING_NAMES = frozenset({"analysis", "thought", "think", "self"})
-_ANSWER_NAMES = frozenset({"", "final", "content", "response", "message", "user"})
-
-_MENTIONS = re.compile(
-    r"enable_thinking|reasoning_content|reasoning_effort|thinking_(?:budget|mode|effort)"
-    r"|\.(?:thinking|reasoning)\b|['\"](?:thinking|reasoning)['\"]|\b(?:if|elif|not) thinking\b|think(?:ing)?\|?[>\]]"
-)
-"""What a template says that hands reasoning on, or asks for it."""
-
-UNKNOWN_REASONING = (
-    "The model's chat template marks reasoning in a way that decodescope does not know: "
-    "reasoning is shown as part of the answer, and there is no time to first answer."
-)
-"""What is said of such a model."""
 
 _SPACE = b" \t\r\n"
 _BREAKS = b"\r\n"
-
-
-def _known_tags(known: tuple[_Tags, ...], template_source: str) -> list[_Tags]:
-    return [tags for tags in known if any(one and one in template_source for one in tags)]
-
-
-def _known_headers(template_source: str) -> list[_Headers]:
-    return [one for one in _HEADERS if any(marker in template_source for marker in one.known_by)]
-
-
-def unknown_reasoning(template_source: str) -> bool:
-    """Whether a template speaks of reasoning, and marks it in none of the ways that are known here."""
-    known = _known_tags(TAGS, template_source) or _known_headers(template_source)
-    return not known and _MENTIONS.search(template_source) is not None
 
 
 class Split(NamedTuple):
@@ -172,10 +42,10 @@ class ReasoningSplitter:
         """``prompt_end``: the end of the rendered prompt; the template may have opened the reasoning there."""
         ending = prompt_end.rstrip()
         at_end = [tags for tags in TAGS if ending.endswith((tags.opening, tags.closing))]
-        self._tags = _known_tags(TAGS, template_source)
+        self._tags = known_tags(TAGS, template_source)
         self._tags += [tags for tags in at_end if tags not in self._tags]
-        self._wrappers = _known_tags(WRAPPERS, template_source) if self._tags else []
-        self._headers = _known_headers(template_source)
+        self._wrappers = known_tags(WRAPPERS, template_source) if self._tags else []
+        self._headers = known_headers(template_source)
         self._kind: Kind = "answer"
         self._name = ""
         self._lead = "start"
@@ -187,7 +57,7 @@ class ReasoningSplitter:
         """What ends the answer's wrapper."""
         self._header: str | None = None
         """As much of a header as there is; also of one that the prompt has begun and that may be over."""
-        self._header_of: _Headers | None = None
+        self._header_of: Headers | None = None
         self._told = False
         self._last = b"\n"
         self._buffer = b""
@@ -200,7 +70,7 @@ class ReasoningSplitter:
         self._beginnings = re.compile(b"[%b]" % b"".join(map(re.escape, self._first_bytes())))
         self._read_prompt(ending, at_end)
 
-    def _read_prompt(self, ending: str, at_end: list[_Tags]) -> None:
+    def _read_prompt(self, ending: str, at_end: list[Tags]) -> None:
         for tags in at_end:
             if ending.endswith(tags.opening):
                 self._open(tags)
@@ -413,7 +283,7 @@ class ReasoningSplitter:
     def _marker_opens(self, opening: str) -> None:
         self._open(next(tags for tags in self._tags if tags.opening == opening))
 
-    def _open(self, tags: _Tags) -> None:
+    def _open(self, tags: Tags) -> None:
         self._kind, self._name, self._closing, self._lead = "reasoning", "", tags.closing, "trim"
         self._header = None
 
@@ -447,9 +317,9 @@ class ReasoningSplitter:
         """Begin the text that a header stands before."""
         assert self._header_of is not None
         name = self._header_of.name(self._header or "")
-        if name in _REASONING_NAMES:
+        if name in REASONING_NAMES:
             self._kind, self._name, self._lead = "reasoning", "", "trim"
-        elif name in _ANSWER_NAMES:
+        elif name in ANSWER_NAMES:
             self._kind, self._name, self._lead = "answer", "", ""
         else:
             self._kind, self._name, self._lead = "channel", name, ""

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from .events import Event, Finished, Token
-from .reasoning import TAGS
+from .reasoning_marks import TAGS
 from .token_facts import Kind, Part
 
 _REPLACEMENT = "\ufffd"

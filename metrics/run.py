@@ -13,13 +13,13 @@ from ..backends.events import (
     RequestTaken,
     Token,
 )
-from ..backends.token_facts import Part
 from . import latency
 from .baseline import WINDOW
 from .disturbance import Cause, Disturbance, Spent, disturbance
 from .explanation import explain, explain_first
 from .fact_columns import FactColumns
 from .judge import Judge
+from .kind_columns import KindColumns
 from .likelihood import Likelihood
 from .pace import Pace, RunningMedian, pace, paces
 from .prefill import PrefillForecast
@@ -54,9 +54,7 @@ class Run:
         self._ids = Series()
         self._decode = Series()
         self._sample = Series()
-        self._reasoning = Series()
-        self._answer = Series()
-        self._control = Series()
+        self.kinds = KindColumns()
         self._paces = Series()
         self._bytes = bytearray()
         self._piece_ends = Series()
@@ -80,7 +78,7 @@ class Run:
             # The engine may still fail when this generation is over.
             self.end = event
             if isinstance(event, Finished):
-                self._learn(event.parts)
+                self.kinds.learn(event.parts)
 
     def _apply_token(self, token: Token) -> None:
         if self._newest_t is not None:
@@ -94,10 +92,7 @@ class Run:
         self._ids.append(token.id)
         self._decode.append(token.decode_ns)
         self._sample.append(token.sample_ns)
-        self._reasoning.append(int(token.thinking))
-        self._answer.append(int(_answers(token)))
-        self._learn(token.parts)
-        self._control.append(int(token.control))
+        self.kinds.append(token)
         self._bytes += token.piece
         self._piece_ends.append(len(self._bytes))
         self.facts.append(token.scheduling)
@@ -110,11 +105,7 @@ class Run:
         self._ids.extend([token.id for token in tokens])
         self._decode.extend([token.decode_ns for token in tokens])
         self._sample.extend([token.sample_ns for token in tokens])
-        self._reasoning.extend([token.thinking for token in tokens])
-        self._answer.extend([_answers(token) for token in tokens])
-        for token in tokens:
-            self._learn(token.parts)
-        self._control.extend([token.control for token in tokens])
+        self.kinds.extend(tokens)
         self._bytes += b"".join([token.piece for token in tokens])
         self._piece_ends.extend(np.cumsum(np.array([len(token.piece) for token in tokens], dtype=np.int64)))
         self.facts.extend([token.scheduling for token in tokens])
@@ -133,14 +124,12 @@ class Run:
             (self._ids, other._ids),
             (self._decode, other._decode),
             (self._sample, other._sample),
-            (self._reasoning, other._reasoning),
-            (self._answer, other._answer),
-            (self._control, other._control),
             (self._paces, other._paces),
             (self._piece_ends, other._piece_ends),
         ):
             own.extend(column.values[:count])
         self._bytes += other._bytes[: int(other._piece_ends.values[count - 1]) if count else 0]
+        self.kinds.take(other.kinds, count)
         self.facts.take(other.facts, count)
         self.likelihood.take(other.likelihood, count)
         self._median.take(other._median, self.itl_ns)
@@ -148,14 +137,6 @@ class Run:
         recent = [self._spent(position) for position in range(max(1, count - WINDOW), count)]
         self._judge.take(other._judge, gaps, recent)
         self._settle()
-
-    def _learn(self, parts: Sequence[Part] | None) -> None:
-        """Note what tokens turn out to hold; one that holds anything but reasoning is no reasoning token."""
-        for part in parts or ():
-            if part.kind in ("answer", "channel") and 0 < part.index <= len(self._answer):
-                self._reasoning.put(part.index - 1, 0)
-                if part.kind == "answer":
-                    self._answer.put(part.index - 1, 1)
 
     def _settle(self) -> None:
         if self.token_count:
@@ -201,17 +182,12 @@ class Run:
     @property
     def reasoning(self) -> Int64Array:
         """1 for each reasoning token, shape (n,)."""
-        return self._reasoning.values
-
-    @property
-    def answer(self) -> Int64Array:
-        """1 for each token that holds something of the answer, shape (n,)."""
-        return self._answer.values
+        return self.kinds.reasoning
 
     @property
     def control(self) -> Int64Array:
         """1 for each control or end-of-generation token, shape (n,)."""
-        return self._control.values
+        return self.kinds.control
 
     @property
     def paces(self) -> Int64Array:
@@ -300,9 +276,8 @@ class Run:
     @property
     def ttfa_ns(self) -> int | None:
         """Time to first token that holds something of the answer; ``None``, too, where that cannot be told."""
-        if self.reasoning_unknown:
-            return None
-        return latency.ttfa_ns(self.taken.t, self.token_times, self.answer)
+        known = not self.reasoning_unknown
+        return latency.ttfa_ns(self.taken.t, self.token_times, self.kinds.answer) if known else None
 
     @property
     def reasoning_ns(self) -> int | None:
@@ -423,8 +398,3 @@ class Run:
         if self.end is None:
             return None
         return self.end.reason if isinstance(self.end, Finished) else "failed"
-
-
-def _answers(token: Token) -> bool:
-    """Whether a token is answer and nothing else."""
-    return token.parts is None and not token.thinking and not token.control

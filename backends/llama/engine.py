@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import Control, EngineError, Report
 from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken, Tokenized
-from ..reasoning import UNKNOWN_REASONING, ReasoningSplitter, unknown_reasoning
+from ..reasoning import ReasoningSplitter
+from ..reasoning_marks import UNKNOWN_REASONING, unknown_reasoning
 from ..requests import MeasureRequest, Request, Sampling, ScoreRequest
 from ..token_facts import Probability
 from ..usage import ProcessUsage

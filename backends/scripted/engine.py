@@ -20,7 +20,8 @@ from ..events import (
     RequestTaken,
     Token,
 )
-from ..reasoning import UNKNOWN_REASONING, ReasoningSplitter, unknown_reasoning
+from ..reasoning import ReasoningSplitter
+from ..reasoning_marks import UNKNOWN_REASONING, unknown_reasoning
 from ..requests import EngineSettings, MeasureRequest, Request, ScoreRequest
 from ..stopping import StopStrings
 from .facts import ScriptedFacts

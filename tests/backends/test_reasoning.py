@@ -6,7 +6,8 @@ from collections.abc import Sequence
 import pytest
 
 from decodescope.backends.events import Finished, RequestTaken, Token
-from decodescope.backends.reasoning import ReasoningSplitter, unknown_reasoning
+from decodescope.backends.reasoning import ReasoningSplitter
+from decodescope.backends.reasoning_marks import unknown_reasoning
 from decodescope.backends.requests import Sampling
 from decodescope.backends.text import Written, written_by
 from decodescope.metrics.run import Run
@@ -212,7 +213,7 @@ def test_a_token_that_ends_the_reasoning_and_begins_the_answer() -> None:
     events = answer(QWEN, PROMPT + "<think>", [b"why</th", b"ink>42", b" more"])
     assert written_by(events)[1:] == ("42 more", "why", [])
     run = run_of(events)
-    assert (run.ttfa_ns, run.reasoning.tolist(), run.answer.tolist()) == (2, [1, 0, 0], [0, 1, 1])
+    assert (run.ttfa_ns, run.reasoning.tolist(), run.kinds.answer.tolist()) == (2, [1, 0, 0], [0, 1, 1])
     assert run.reasoning_closed
 
 
