@@ -21,7 +21,7 @@ def copy_answer(app: App[Any], session: Session) -> Told:
     if not text:
         return "There is no answer to copy yet.", "information"
     app.copy_to_clipboard(text)
-    return f"Copied {len(text):,} characters to the clipboard.", "information"
+    return f"Copied {len(text):,} characters to the clipboard{_unless_answered(session)}.", "information"
 
 
 def save_last_answer(session: Session) -> Told:
@@ -33,7 +33,14 @@ def save_last_answer(session: Session) -> Told:
         path = save_answer(text, session.last_prompt or "", Path.cwd())
     except OSError as error:
         return f"The answer cannot be saved here: {error}", "error"
-    return f"Saved as {path}", "information"
+    return f"Saved as {path}{_unless_answered(session)}", "information"
+
+
+def _unless_answered(session: Session) -> str:
+    """Return what is said when there was nothing but reasoning to take."""
+    run = session.run
+    reasoned = run is not None and run.reasoning_tokens > 0 and not run.kinds.answer.any()
+    return ": the reasoning, since there is no answer" if reasoned else ""
 
 
 def keep_session(tape: SessionTape, options: ScopeOptions) -> Told:
