@@ -23,7 +23,7 @@ from typing import Literal
 import msgspec
 
 from .requests import Message, Sampling
-from .token_facts import Alternative, Probability, Scheduling
+from .token_facts import Alternative, Part, Probability, Scheduling
 
 Stage = Literal["load", "generate", "engine"]
 FinishReason = Literal["stop", "length", "context", "cancelled"]
@@ -114,6 +114,8 @@ class PromptReady(_Event, frozen=True, kw_only=True, tag="prompt_ready"):
     tokens: tuple[int, ...]
     cached: int
     """How many leading tokens the KV cache holds already and need no prefill."""
+    reasoning_unknown: bool = False
+    """The chat template marks reasoning in a way that is not known: which tokens are the answer cannot be told."""
 
 
 class PrefillProgress(_Event, frozen=True, kw_only=True, tag="prefill_progress"):
@@ -136,8 +138,13 @@ class Token(_Event, frozen=True, kw_only=True, tag="token"):
     """Time in ``llama_decode`` for this token's logits; 0 for the first one, which comes out of the prefill."""
     sample_ns: int
     control: bool = False
-    """A control or end-of-generation token: counted and timed, but no part of the text."""
+    """A control or end-of-generation token, or words of a header: counted and timed, but no part of the text."""
     thinking: bool = False
+    """A reasoning token, the tags around the reasoning included, as far as could be told when it came."""
+    parts: tuple[Part, ...] | None = None
+    """What the next bytes of the text are that nothing has been said of, those of control tokens left out; bytes that
+    may belong to a tag are spoken of with a later token, or with ``Finished``. ``None``: nothing is open, and all of
+    the piece is what ``thinking`` says."""
     held: int = 0
     """How many bytes at the end of the text so far may belong to a stop string and are not to be shown yet."""
     scheduling: Scheduling | None = None
@@ -162,6 +169,10 @@ class Finished(_Event, frozen=True, kw_only=True, tag="finished"):
     reason: FinishReason
     held: int = 0
     """How many bytes at the end of the text are a stop string and what followed it, never to be shown."""
+    parts: tuple[Part, ...] | None = None
+    """What the last bytes of the text are; ``None``: everything has been said."""
+    unclosed: bool = False
+    """The reasoning was not closed."""
 
 
 class Tokenized(_Event, frozen=True, kw_only=True, tag="tokenized"):

@@ -5,11 +5,19 @@ Model output, GGUF metadata, file names and native messages all pass through ``v
 
 import codecs
 import re
+from collections import deque
 from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from .events import Event, Finished, Token
+from .reasoning_marks import TAGS
+from .token_facts import Kind, Part
 
 _REPLACEMENT = "\ufffd"
+_TAGS = frozenset(tag.encode() for tags in TAGS for tag in tags[:2])
 
 
 def _control_pictures() -> dict[int, str]:
@@ -53,63 +61,163 @@ def markdown(text: str) -> str:
     return _MARKUP.sub(r"\\\g<0>", text)
 
 
-class TextStream:
-    """Joins the pieces of one generation into text.
+class Piece(msgspec.Struct, frozen=True):
+    """Text that one token made readable."""
 
-    A piece may hold half a character and may turn out to be the beginning of a stop string, so text appears later than
-    its token: each fragment is returned with the index of the token that completed it.
+    index: int
+    """The token's, from 1."""
+    text: str
+    kind: Kind = "answer"
+    name: str = ""
+    """Of a channel."""
+
+
+class TextStream:
+    """Joins the pieces of one generation into text, and says what it is.
+
+    A piece may hold half a character and may turn out to be the beginning of a tag or of a stop string, so text appears
+    later than its token: each fragment is returned with the index of the token that completed it.
     """
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self._pending: list[tuple[int, bytes]] = []
-        self._last_index = 0
+        self._pending: deque[tuple[int, bytes]] = deque()
+        self._size = 0
+        """Bytes that are pending."""
+        self._parts: deque[tuple[Kind, str, int]] = deque()
+        """(kind, name, bytes) of the first of them."""
+        self._known = 0
+        """Bytes in these parts."""
+        self._last = Piece(0, "")
 
-    def feed(self, token: Token) -> list[tuple[int, str]]:
-        """Return what may be shown now, as (token index, text) in order; no text is empty."""
+    def feed(self, token: Token) -> list[Piece]:
+        """Return what may be shown now, in order; no text is empty."""
         if not token.control:
             self._pending.append((token.index, token.piece))
-        self._last_index = token.index
+            self._size += len(token.piece)
+        self._last = replace(self._last, index=token.index)
+        if token.parts is not None:
+            self._learn(token.parts)
+        elif not token.control:
+            self._know(_kind(token), "", self._size - self._known)
         return self._release(token.held)
 
-    def finish(self, finished: Finished) -> list[tuple[int, str]]:
+    def finish(self, finished: Finished) -> list[Piece]:
         """Return the rest; a character that never became complete is U+FFFD."""
+        self._learn(finished.parts or ())
         return self.flush(finished.held)
 
-    def flush(self, held: int = 0) -> list[tuple[int, str]]:
-        """End the stream without a ``Finished`` event, as after a failure."""
+    def flush(self, held: int = 0) -> list[Piece]:
+        """End the stream without a ``Finished`` event, as after a failure: what may be a tag is none."""
+        self._know(self._last.kind, self._last.name, self._size - self._known)
         fragments = self._release(held)
         self._pending.clear()
+        self._parts.clear()
+        self._size = self._known = 0
         if rest := self._decoder.decode(b"", final=True):
-            fragments.append((self._last_index, rest))
+            fragments.append(replace(self._last, text=rest))
         return fragments
 
-    def _release(self, held: int) -> list[tuple[int, str]]:
-        fragments: list[tuple[int, str]] = []
-        available = sum(len(piece) for _, piece in self._pending) - held
+    def _learn(self, parts: Iterable[Part]) -> None:
+        for part in parts:
+            self._know(part.kind, part.name, part.size)
+
+    def _know(self, kind: Kind, name: str, size: int) -> None:
+        size = min(size, self._size - self._known)
+        if size > 0:
+            self._parts.append((kind, name, size))
+            self._known += size
+
+    def _release(self, held: int) -> list[Piece]:
+        fragments: list[Piece] = []
+        available = min(self._size - held, self._known)
         while self._pending and available > 0:
             index, piece = self._pending[0]
-            if len(piece) > available:
-                self._pending[0] = (index, piece[available:])
-                piece = piece[:available]
+            kind, name, size = self._parts[0] if self._parts else ("answer", "", 0)
+            taken = min(len(piece), size, available)
+            if taken < len(piece):
+                self._pending[0] = (index, piece[taken:])
+                piece = piece[:taken]
             else:
-                self._pending.pop(0)
-            available -= len(piece)
+                self._pending.popleft()
+            if piece:
+                if taken < size:
+                    self._parts[0] = (kind, name, size - taken)
+                else:
+                    self._parts.popleft()
+            available -= taken
+            self._size -= taken
+            self._known -= taken
+            self._last = Piece(self._last.index, "", kind, name) if piece else self._last
             if text := self._decoder.decode(piece):
-                fragments.append((index, text))
+                fragments.append(Piece(index, text, kind, name))
         # A piece without bytes shows nothing and need not wait.
         while self._pending and not self._pending[0][1]:
-            self._pending.pop(0)
+            self._pending.popleft()
         return fragments
 
 
-def answer_text(events: Iterable[Event]) -> str:
+def _kind(token: Token) -> Kind:
+    if not token.thinking:
+        return "answer"
+    # Older recordings do not tell the tags from what stands between them.
+    return "control" if token.piece.strip() in _TAGS else "reasoning"
+
+
+class Written(NamedTuple):
+    """One generation as text."""
+
+    text: str
+    """All of it, the tags around the reasoning included."""
+    answer: str
+    reasoning: str | None
+    """``None``: none was written."""
+    channels: list[tuple[str, str]]
+    """Name and text of messages to somebody else, in order."""
+
+
+def written(pieces: Iterable[Piece]) -> Written:
+    """Return the text of one generation, told apart.
+
+    Blocks of reasoning are joined by an empty line. So is the whole text where its kind changes and no tag says so.
+    """
+    text: list[str] = []
+    answer: list[str] = []
+    reasoning: list[list[str]] = []
+    channels: list[tuple[str, list[str]]] = []
+    before: Piece | None = None
+    for piece in pieces:
+        same = before is not None and (piece.kind, piece.name) == (before.kind, before.name)
+        if before is not None and not same and "control" not in (piece.kind, before.kind):
+            text.append("\n\n")
+        text.append(piece.text)
+        if piece.kind == "answer":
+            answer.append(piece.text)
+        elif piece.kind == "reasoning":
+            if not same:
+                reasoning.append([])
+            reasoning[-1].append(piece.text)
+        elif piece.kind == "channel":
+            if not same:
+                channels.append((piece.name, []))
+            channels[-1][1].append(piece.text)
+        before = piece
+    blocks = ["".join(block) for block in reasoning]
+    return Written(
+        "".join(text),
+        "".join(answer),
+        "\n\n".join(blocks) if blocks else None,
+        [(name, "".join(parts)) for name, parts in channels],
+    )
+
+
+def written_by(events: Iterable[Event]) -> Written:
     """Return the text of one generation, as far as its events go."""
     stream = TextStream()
-    parts: list[tuple[int, str]] = []
+    fragments: list[Piece] = []
     for event in events:
         if isinstance(event, Token):
-            parts += stream.feed(event)
+            fragments += stream.feed(event)
         elif isinstance(event, Finished):
-            parts += stream.finish(event)
-    return "".join(text for _, text in [*parts, *stream.flush()])
+            fragments += stream.finish(event)
+    return written([*fragments, *stream.flush()])

@@ -1,6 +1,23 @@
-"""Facts that a token carries beside its times: what the system did to the engine, and how likely the token was."""
+"""Facts that a token carries beside its times: what it is, what the system did to the engine, how likely it was."""
+
+from typing import Literal
 
 import msgspec
+
+Kind = Literal["answer", "reasoning", "channel", "control"]
+"""``channel``: a message to somebody else, such as a function; ``control``: tags and headers, part of none of them."""
+
+
+class Part(msgspec.Struct, frozen=True, array_like=True):
+    """What some bytes of the text are."""
+
+    index: int
+    """Of the token that they belong to, from 1."""
+    kind: Kind
+    size: int
+    """Bytes."""
+    name: str = ""
+    """Of a channel."""
 
 
 class Scheduling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -4,7 +4,7 @@ import json
 from enum import Enum, auto
 from typing import Any
 
-from ..backends.text import answer_text
+from ..backends.text import written_by
 from ..comparison.export import as_json
 from ..comparison.formats import as_csv, as_markdown
 from ..comparison.lane import Lane
@@ -99,5 +99,5 @@ def _of_lane(lane: Lane) -> dict[str, Any]:
         else {"from": made.source_quantization, "reused": made.reused, "fallbacks": list(made.fallbacks)},
         "error": None if failed is None else failure(failed),
         "warnings": lane.warnings,
-        "answers": [answer_text(one.events) for one in lane.rounds],
+        "answers": [written_by(one.events).text for one in lane.rounds],
     }

@@ -7,10 +7,10 @@ from typing import Any, Protocol
 import msgspec
 
 from ..backends.events import Event, Failed, Finished, ModelReady, RequestTaken, Token
-from ..backends.text import TextStream
+from ..backends.text import Piece, TextStream, written
 from ..backends.wire import encode
 from ..metrics.run import Run
-from ..metrics.summary import failure, summarize
+from ..metrics.summary import failure, summarize, texts
 from .options import GenerationOptions
 from .report import summary_line
 from .streams import Data, Messages
@@ -49,38 +49,74 @@ class Output(Protocol):
         ...
 
 
-class PlainOutput:
-    """The text as it comes, ended by a newline; the figures go to stderr."""
+class PlainText:
+    """The answer on stdout as it comes, ended by a newline; reasoning and other channels, named, on stderr."""
 
     def __init__(self, data: Data, messages: Messages) -> None:
         self._data = data
         self._messages = messages
         self._text = TextStream()
         self._last = "\n"
+        self._aside = ""
+        """What is being written that is no answer."""
+        self._aside_last = "\n"
 
     def event(self, event: Event) -> None:
-        """See ``Output``."""
+        """Take in one event. Raises OSError when stdout cannot be written."""
         if isinstance(event, Token):
             self._write(self._text.feed(event))
         elif isinstance(event, Finished):
             self._write(self._text.finish(event))
 
-    def end(self, outcome: Outcome) -> None:
-        """See ``Output``."""
+    def end(self) -> None:
+        """Write what is left. Raises OSError when stdout cannot be written."""
         self._write(self._text.flush())
+        self._turn_aside("")
         if not self._last.endswith("\n"):
             self._data.write("\n")
             self._data.flush()
+
+    def _write(self, fragments: list[Piece]) -> None:
+        for fragment in fragments:
+            if fragment.kind == "answer":
+                self._turn_aside("")
+                self._data.write(fragment.text)
+                self._data.flush()
+                self._last = fragment.text
+            elif fragment.kind != "control":
+                self._turn_aside("reasoning" if fragment.kind == "reasoning" else fragment.name or "another channel")
+                self._messages.write(fragment.text)
+                self._aside_last = fragment.text
+
+    def _turn_aside(self, what: str) -> None:
+        if what == self._aside:
+            return
+        if self._aside:
+            self._messages.say(("" if self._aside_last.endswith("\n") else "\n") + f"[end of {self._aside}]")
+        elif self._data.terminal and not self._last.endswith("\n"):
+            self._messages.say("")
+        if what:
+            self._messages.say(f"[{what}]")
+        self._aside, self._aside_last = what, "\n"
+
+
+class PlainOutput:
+    """The text as it comes; the figures go to stderr."""
+
+    def __init__(self, data: Data, messages: Messages) -> None:
+        self._messages = messages
+        self._text = PlainText(data, messages)
+
+    def event(self, event: Event) -> None:
+        """See ``Output``."""
+        self._text.event(event)
+
+    def end(self, outcome: Outcome) -> None:
+        """See ``Output``."""
+        self._text.end()
         line = None if outcome.run is None else summary_line(outcome.run, outcome.finish_reason)
         if line is not None:
             self._messages.say(line)
-
-    def _write(self, fragments: list[tuple[int, str]]) -> None:
-        for _, text in fragments:
-            self._data.write(text)
-            self._last = text
-        if fragments:
-            self._data.flush()
 
 
 class JsonOutput:
@@ -89,18 +125,18 @@ class JsonOutput:
     def __init__(self, data: Data) -> None:
         self._data = data
         self._stream = TextStream()
-        self._text: list[str] = []
+        self._text: list[Piece] = []
 
     def event(self, event: Event) -> None:
         """See ``Output``."""
         if isinstance(event, Token):
-            self._text += [text for _, text in self._stream.feed(event)]
+            self._text += self._stream.feed(event)
         elif isinstance(event, Finished):
-            self._text += [text for _, text in self._stream.finish(event)]
+            self._text += self._stream.finish(event)
 
     def end(self, outcome: Outcome) -> None:
         """See ``Output``."""
-        self._text += [text for _, text in self._stream.flush()]
+        self._text += self._stream.flush()
         summary = self._summary(outcome)
         self._data.write(json.dumps(summary, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
         self._data.flush()
@@ -114,8 +150,7 @@ class JsonOutput:
         failed = outcome.failed
         summary["error"] = None if failed is None else failure(failed)
         summary["warnings"] = outcome.warnings
-        summary["text"] = "".join(self._text)
-        return summary
+        return summary | texts(run, written(self._text))
 
 
 class JsonLinesOutput:

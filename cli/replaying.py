@@ -1,19 +1,19 @@
 """A recording without a screen: what ``run`` printed when it was made."""
 
 import json
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
-from ..backends.events import Event, Failed, Finished, Token
+from ..backends.events import Failed
 from ..backends.logs import warnings_in
-from ..backends.text import TextStream
+from ..backends.text import written_by
 from ..backends.wire import encode
-from ..metrics.summary import summarize
+from ..metrics.summary import summarize, texts
 from ..traces.generations import Take
 from ..traces.opened import Opened
 from ..traces.settings import of_request
 from .exit_codes import ExitCode
 from .failure import failure_text
+from .outputs import PlainText
 from .report import summary_line
 from .streams import Data, Messages, delivered
 
@@ -56,16 +56,6 @@ def print_recording(opened: Opened, form: Form, generation: int | None, messages
     return delivered(data, messages, print_all)
 
 
-def _text(events: Sequence[Event]) -> str:
-    stream, parts = TextStream(), []
-    for event in events:
-        if isinstance(event, Token):
-            parts += stream.feed(event)
-        elif isinstance(event, Finished):
-            parts += stream.finish(event)
-    return "".join(text for _, text in [*parts, *stream.flush()])
-
-
 def _heading(place: int, count: int, take: Take) -> str:
     """Return which answer follows, and what was asked where the recording holds it."""
     which = f"Answer {place:,} of {count:,}"
@@ -79,9 +69,10 @@ def _heading(place: int, count: int, take: Take) -> str:
 
 
 def _print_text(take: Take, data: Data, messages: Messages) -> None:
-    text = _text(take.events)
-    data.write(text if not text or text.endswith("\n") else text + "\n")
-    data.flush()
+    text = PlainText(data, messages)
+    for event in take.events:
+        text.event(event)
+    text.end()
     for warning in warnings_in(take.events):
         messages.say(f"warning: {warning}")
     failed = _failed(take)
@@ -118,7 +109,7 @@ def _summary(opened: Opened, take: Take) -> str:
         None if failed is None else {"what": failed.what, "reason": failed.reason, "remedy": failed.remedy}
     )
     summary["warnings"] = warnings_in(take.events)
-    summary["text"] = _text(take.events)
+    summary |= texts(run, written_by(take.events))
     return json.dumps(summary, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 

@@ -100,6 +100,10 @@ class Messages:
         """Write one or more whole lines of unknown origin."""
         self._write(visible(text, keep_lines=True) + "\n")
 
+    def write(self, text: str) -> None:
+        """Write part of a line, or lines, of unknown origin."""
+        self._write(visible(text, keep_lines=True))
+
     def draw(self, control: str) -> None:
         """Write text with terminal control sequences of our own."""
         self._write(control)

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..backends.events import Failed, Finished, Token
-from ..backends.text import TextStream
+from ..backends.text import Piece, TextStream
 from ..metrics.latency import rate_per_second
 from ..metrics.run import FEWEST_READ, Run
 from .figures import RoundFigures
@@ -148,12 +148,12 @@ def characters(one: Round) -> int:
     stream = TextStream()
     count = 0
     for event in one.events:
-        fragments: list[tuple[int, str]] = []
+        fragments: list[Piece] = []
         if isinstance(event, Token):
             fragments = stream.feed(event)
         elif isinstance(event, Finished):
             fragments = stream.finish(event)
-        count += sum(len(text) for index, text in fragments if index > 1)
+        count += sum(len(one.text) for one in fragments if one.index > 1)
     return count
 
 

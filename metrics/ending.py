@@ -14,14 +14,26 @@ def ending(run: "Run", reason: str | None) -> str:
 
     ``reason``: one of ``Run.finish_reason``, or what ended the run from outside.
     """
-    return _ending(reason, run.token_count, isinstance(run.end, Finished) and run.end.held > 0)
+    finished = run.end if isinstance(run.end, Finished) else None
+    told = _ending(reason, run.token_count, finished is not None and finished.held > 0)
+    return "; ".join([told, *_without_end(finished, answered=run.ttfa_ns is not None)])
 
 
-def ending_of(end: Finished | Failed, tokens: int) -> str:
-    """Return the same of the event that ended an answer of so many tokens."""
+def ending_of(end: Finished | Failed, tokens: int, *, answered: bool) -> str:
+    """Return the same of the event that ended an answer of so many tokens.
+
+    ``answered``: whether there is anything in it besides reasoning.
+    """
     if isinstance(end, Failed):
         return _ending("failed", tokens, False)
-    return _ending(end.reason, tokens, end.held > 0)
+    return "; ".join([_ending(end.reason, tokens, end.held > 0), *_without_end(end, answered=answered)])
+
+
+def _without_end(end: Finished | None, *, answered: bool) -> list[str]:
+    """Return what there is to say of reasoning that had no end."""
+    if end is None or not end.unclosed:
+        return []
+    return ["the reasoning was not closed", *([] if answered else ["there is no answer"])]
 
 
 def _ending(reason: str | None, tokens: int, stopped_by_string: bool) -> str:

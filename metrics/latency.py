@@ -18,19 +18,19 @@ def ttft_ns(taken: int, token_times: Int64Array) -> int | None:
     return None if len(token_times) == 0 else int(token_times[0]) - taken
 
 
-def ttfa_ns(taken: int, token_times: Int64Array, thinking: Int64Array) -> int | None:
-    """Time to first answer: as TTFT, to the first token outside thinking; ``None`` when there is none.
+def ttfa_ns(taken: int, token_times: Int64Array, answer: Int64Array) -> int | None:
+    """Time to first answer: as TTFT, to the first token that holds something of the answer; ``None``: none does.
 
-    ``thinking``: shape (n,), non-zero where the token is a reasoning token.
+    ``answer``: shape (n,), non-zero where a token does.
     """
-    answer = np.flatnonzero(thinking == 0)
-    return None if len(answer) == 0 else int(token_times[answer[0]]) - taken
+    places = np.flatnonzero(answer)
+    return None if len(places) == 0 else int(token_times[places[0]]) - taken
 
 
-def thinking_ns(token_times: Int64Array, thinking: Int64Array) -> int | None:
+def reasoning_ns(token_times: Int64Array, reasoning: Int64Array) -> int | None:
     """Last reasoning token − first one; ``None`` when there is none. Both arrays have shape (n,)."""
-    reasoning = np.flatnonzero(thinking)
-    return None if len(reasoning) == 0 else int(token_times[reasoning[-1]]) - int(token_times[reasoning[0]])
+    places = np.flatnonzero(reasoning)
+    return None if len(places) == 0 else int(token_times[places[-1]]) - int(token_times[places[0]])
 
 
 def itl_ns(token_times: Int64Array) -> Int64Array:

@@ -20,6 +20,7 @@ from .disturbance import Cause, Disturbance, Spent, disturbance
 from .explanation import explain, explain_first
 from .fact_columns import FactColumns
 from .judge import Judge
+from .kind_columns import KindColumns
 from .likelihood import Likelihood
 from .pace import Pace, RunningMedian, pace, paces
 from .prefill import PrefillForecast
@@ -56,8 +57,7 @@ class Run:
         self._ids = Series()
         self._decode = Series()
         self._sample = Series()
-        self._thinking = Series()
-        self._control = Series()
+        self.kinds = KindColumns()
         self._paces = Series()
         self._bytes = bytearray()
         self._piece_ends = Series()
@@ -82,6 +82,8 @@ class Run:
         elif isinstance(event, Finished | Failed) and self.end is None:
             # The engine may still fail when this generation is over.
             self.end = event
+            if isinstance(event, Finished):
+                self.kinds.learn(event.parts)
 
     def _apply_token(self, token: Token) -> None:
         if self._newest_t is not None:
@@ -95,8 +97,7 @@ class Run:
         self._ids.append(token.id)
         self._decode.append(token.decode_ns)
         self._sample.append(token.sample_ns)
-        self._thinking.append(int(token.thinking))
-        self._control.append(int(token.control))
+        self.kinds.append(token)
         self._bytes += token.piece
         self._piece_ends.append(len(self._bytes))
         self.facts.append(token.scheduling)
@@ -109,8 +110,7 @@ class Run:
         self._ids.extend([token.id for token in tokens])
         self._decode.extend([token.decode_ns for token in tokens])
         self._sample.extend([token.sample_ns for token in tokens])
-        self._thinking.extend([token.thinking for token in tokens])
-        self._control.extend([token.control for token in tokens])
+        self.kinds.extend(tokens)
         self._bytes += b"".join([token.piece for token in tokens])
         self._piece_ends.extend(np.cumsum(np.array([len(token.piece) for token in tokens], dtype=np.int64)))
         self.facts.extend([token.scheduling for token in tokens])
@@ -129,13 +129,12 @@ class Run:
             (self._ids, other._ids),
             (self._decode, other._decode),
             (self._sample, other._sample),
-            (self._thinking, other._thinking),
-            (self._control, other._control),
             (self._paces, other._paces),
             (self._piece_ends, other._piece_ends),
         ):
             own.extend(column.values[:count])
         self._bytes += other._bytes[: int(other._piece_ends.values[count - 1]) if count else 0]
+        self.kinds.take(other.kinds, count)
         self.facts.take(other.facts, count)
         self.likelihood.take(other.likelihood, count)
         self._median.take(other._median, self.itl_ns)
@@ -186,14 +185,14 @@ class Run:
         return self._sample.values
 
     @property
-    def thinking(self) -> Int64Array:
+    def reasoning(self) -> Int64Array:
         """1 for each reasoning token, shape (n,)."""
-        return self._thinking.values
+        return self.kinds.reasoning
 
     @property
     def control(self) -> Int64Array:
         """1 for each control or end-of-generation token, shape (n,)."""
-        return self._control.values
+        return self.kinds.control
 
     @property
     def paces(self) -> Int64Array:
@@ -291,18 +290,31 @@ class Run:
 
     @property
     def ttfa_ns(self) -> int | None:
-        """Time to first answer token: neither reasoning nor a control token."""
-        return latency.ttfa_ns(self.taken.t, self.token_times, self.thinking | self.control)
+        """Time to first token that holds something of the answer; ``None``, too, where that cannot be told."""
+        known = not self.reasoning_unknown
+        return latency.ttfa_ns(self.taken.t, self.token_times, self.kinds.answer) if known else None
 
     @property
-    def thinking_ns(self) -> int | None:
+    def reasoning_ns(self) -> int | None:
         """How long reasoning tokens were written."""
-        return latency.thinking_ns(self.token_times, self.thinking)
+        return latency.reasoning_ns(self.token_times, self.reasoning)
 
     @property
-    def thinking_tokens(self) -> int:
+    def reasoning_tokens(self) -> int:
         """How many reasoning tokens there are."""
-        return int(self.thinking.sum())
+        return int(self.reasoning.sum())
+
+    @property
+    def reasoning_unknown(self) -> bool:
+        """Whether the model may mark its reasoning in a way that is not known."""
+        return self.prompt is not None and self.prompt.reasoning_unknown
+
+    @property
+    def reasoning_closed(self) -> bool | None:
+        """Whether the reasoning had an end; ``None`` where there is none, and as long as the generation goes on."""
+        if not self.reasoning_tokens or not isinstance(self.end, Finished):
+            return None
+        return not self.end.unclosed
 
     @property
     def tpot_ns(self) -> float | None:

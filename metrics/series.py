@@ -40,6 +40,10 @@ class Column(Generic[_Number]):
         self._data[self._length : length] = values
         self._length = length
 
+    def put(self, place: int, value: float) -> None:
+        """Change the value at ``place``, from 0."""
+        self._data[: self._length][place] = value
+
     @property
     def values(self) -> npt.NDArray[_Number]:
         """The values so far, shape (n,), as a read-only view that the next append may leave behind."""

@@ -7,6 +7,7 @@ from the first to the last token, so ``predicted_per_second`` is (N − 1) / tha
 from typing import Any
 
 from ..backends.events import Failed, ModelReady
+from ..backends.text import Written
 from .disturbance import Disturbance
 from .run import Run
 
@@ -57,6 +58,17 @@ def summarize(run: Run, model: ModelReady | None, settings: dict[str, Any]) -> d
         ],
         "model": None if model is None else _model_facts(model),
         "settings": {**settings, "seed": run.taken.seed},
+    }
+
+
+def texts(run: Run, text: Written) -> dict[str, Any]:
+    """Return what was written as plain JSON values, the last fields of a summary."""
+    return {
+        "text": text.text,
+        "answer": None if run.reasoning_unknown else text.answer or None,
+        "reasoning": text.reasoning,
+        "reasoning_closed": run.reasoning_closed,
+        "channels": [{"name": name, "text": said} for name, said in text.channels],
     }
 
 

@@ -145,7 +145,9 @@ class Kept:
                 )
             place.said_index = event.index
             if event.index != place.index:
-                event = replace(event, index=place.index)
+                shift = place.index - event.index
+                parts = event.parts and tuple(replace(part, index=max(part.index + shift, 0)) for part in event.parts)
+                event = replace(event, index=place.index, parts=parts)
         elif isinstance(event, RequestTaken):
             place.index = place.said_index = 0
             place.unfinished = True

@@ -1,8 +1,8 @@
 """Recordings to be shared: everything is timed and nothing can be read.
 
 Left out are prompts, answers, system prompts, stop strings, alternatives, the ids of tokens, which are text to whoever
-has the model, and the length of each token, since a sequence of lengths is known to give its text away. What stands in
-the place of a text says how many characters it had; the id in the place of every id is -1.
+has the model, names of channels, and the length of each token, since a sequence of lengths is known to give its text
+away. What stands in the place of a text says how many characters it had; the id in the place of every id is -1.
 """
 
 import re
@@ -31,6 +31,7 @@ from ..backends.events import (
     Tokenized,
 )
 from ..backends.requests import Message
+from ..backends.token_facts import Part
 from .lanes import AnswerTold, ComparisonBegun, LaneStands, ScoringBegun, StageReached
 from .memory import MemoryMeasured, Written
 
@@ -67,6 +68,7 @@ def event_without_text(event: Event) -> Event:
                 event,
                 id=NO_ID,
                 piece=b"",
+                parts=_sizeless(event.parts),
                 held=0,
                 probability=None if probability is None else replace(probability, top=()),
             )
@@ -77,6 +79,8 @@ def event_without_text(event: Event) -> Event:
                 prompt=_stand_in(event.prompt),
                 stop=tuple(_stand_in(stop) for stop in event.stop),
             )
+        case Finished():
+            return replace(event, parts=_sizeless(event.parts))
         case PromptReady():
             return replace(event, tokens=(NO_ID,) * len(event.tokens))
         case Tokenized():
@@ -94,7 +98,7 @@ def event_without_text(event: Event) -> Event:
             )
         case Log():
             return replace(event, text=_pathless(event.text))
-        case LoadProgress() | PrefillProgress() | ThreadsChanged() | Finished():
+        case LoadProgress() | PrefillProgress() | ThreadsChanged():
             return event
         case QuantizeProgress() | MeasuredWith() | Measured():
             return event
@@ -112,6 +116,10 @@ def settings_without_text(settings: dict[str, Any]) -> dict[str, Any]:
     return {
         name: leave[name](value) if name in leave and value is not None else value for name, value in settings.items()
     }
+
+
+def _sizeless(parts: tuple[Part, ...] | None) -> tuple[Part, ...] | None:
+    return None if parts is None else tuple(replace(part, size=0, name="") for part in parts)
 
 
 def _stand_in(text: str) -> str:

@@ -23,7 +23,7 @@ from ..backends.events import (
     Token,
     Tokenized,
 )
-from ..backends.token_facts import Probability, Scheduling
+from ..backends.token_facts import Part, Probability, Scheduling
 from .lanes import MOST_LANES, AnswerTold, ComparisonBegun, LaneStands, Line, ScoringBegun, StageReached
 from .memory import MemoryMeasured
 from .no_text import NO_ID
@@ -65,7 +65,7 @@ def plausible(event: Event) -> bool:
         case LoadProgress() | QuantizeProgress():
             return 0 <= event.fraction <= 1
         case Finished():
-            return _count(event.held)
+            return _count(event.held) and _parts(event.parts)
         case Scored():
             return _scored(event)
         case Measured():
@@ -127,9 +127,14 @@ def _token(token: Token) -> bool:
         and 0 <= token.sample_ns < _MOST
         and NO_ID <= token.id <= _MOST_COUNT
         and _count(token.held)
+        and (token.parts is None or _parts(token.parts))
         and (token.scheduling is None or _scheduling(token.scheduling))
         and (token.probability is None or _probability(token.probability))
     )
+
+
+def _parts(parts: tuple[Part, ...] | None) -> bool:
+    return all(_count(part.index) and _count(part.size) for part in parts or ())
 
 
 def _scheduling(facts: Scheduling) -> bool:

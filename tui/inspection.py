@@ -18,7 +18,7 @@ class Inspection:
     """``None`` where it was left out of a recording."""
     piece: bytes
     control: bool
-    thinking: bool
+    reasoning: bool
     since_ns: int
     """Since the request was taken."""
     gap_ns: int | None
@@ -69,7 +69,7 @@ def inspect_token(run: Run, index: int) -> Inspection:
         id=token_id(run, position),
         piece=run.piece(position),
         control=bool(run.control[position]),
-        thinking=bool(run.thinking[position]),
+        reasoning=bool(run.reasoning[position]),
         since_ns=int(times[position]) - run.taken.t,
         gap_ns=gap,
         medians=None if gap is None or not median else gap / median,

@@ -81,7 +81,7 @@ KEYS = (
         recorded=False,
     ),
     Key("f8", "model", "model", "Choose another model; the conversation stays.", "f8", "m", rank=4, recorded=False),
-    Key("f9", "fold", "fold", "Show what the model thought in one line, or in full.", "f9", "f", rank=7),
+    Key("f9", "fold", "fold", "Show the reasoning in one line, or in full.", "f9", "f", rank=7),
     Key("ctrl+t", "tokens", "tokens", "Show or hide the table of tokens.", "^t", "t", rank=2),
     Key("ctrl+y", "copy", "copy", "Copy the last answer to the clipboard.", "^y", "y", rank=5),
     Key("ctrl+s", "save", "save", "Save the last answer as a file in the current directory.", "^s", "s", rank=6),

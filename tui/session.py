@@ -26,7 +26,8 @@ from ..backends.events import (
     Tokenized,
 )
 from ..backends.requests import Message, Request, Sampling
-from .transcript import AnswerText, Piece, Turn, turns_of
+from ..backends.text import Piece
+from .transcript import AnswerText, Turn, turns_of
 
 if TYPE_CHECKING:
     from ..metrics.floor import MemoryFloor, NoFloor
@@ -355,5 +356,6 @@ class Session:
         changes.pieces += self._answer.finish(end if isinstance(end, Finished) else None)
         self.stopping = self._asked = False
         changes.ended = end
-        if self.turns and self._answer.begun:
+        # Reasoning alone is no answer that a model could be given back.
+        if self.turns and self._answer.begun and (self._answer.answer or not self._answer.reasoning):
             self.turns[-1].answer = self._answer.answer

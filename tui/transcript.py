@@ -3,7 +3,7 @@
 import msgspec
 
 from ..backends.events import Finished, RequestTaken, Token
-from ..backends.text import TextStream
+from ..backends.text import Piece, TextStream
 
 
 class Turn(msgspec.Struct):
@@ -12,15 +12,6 @@ class Turn(msgspec.Struct):
     prompt: str
     answer: str | None = None
     """The answer without reasoning; None while there is none."""
-
-
-class Piece(msgspec.Struct, frozen=True):
-    """Text that became readable."""
-
-    index: int
-    """The token that it belongs to, from 1."""
-    text: str
-    thinking: bool
 
 
 def turns_of(taken: RequestTaken) -> list[Turn]:
@@ -39,14 +30,10 @@ class AnswerText:
 
     def __init__(self) -> None:
         self._stream = TextStream()
-        self._thinking = bytearray()
         self._answer: list[str] = []
-        self._thoughts: list[str] = []
-
-    @property
-    def begun(self) -> bool:
+        self._reasoning: list[str] = []
+        self.begun = False
         """Whether a token came."""
-        return bool(self._thinking)
 
     @property
     def answer(self) -> str:
@@ -54,24 +41,34 @@ class AnswerText:
         return "".join(self._answer)
 
     @property
+    def reasoning(self) -> str:
+        """Without the answer."""
+        return "".join(self._reasoning)
+
+    @property
     def text(self) -> str:
         """The answer; the reasoning when there is nothing else."""
-        return self.answer or "".join(self._thoughts)
+        return self.answer or self.reasoning
 
     def feed(self, token: Token) -> list[Piece]:
         """Take the next token; return what became readable."""
-        self._thinking.append(token.thinking)
-        return self._pieces(self._stream.feed(token))
+        self.begun = True
+        return self._readable(self._stream.feed(token))
 
     def finish(self, end: Finished | None) -> list[Piece]:
         """Return the rest; None: the end was no regular one."""
-        return self._pieces(self._stream.flush() if end is None else self._stream.finish(end))
+        return self._readable(self._stream.flush() if end is None else self._stream.finish(end))
 
-    def _pieces(self, fragments: list[tuple[int, str]]) -> list[Piece]:
-        pieces: list[Piece] = []
-        for index, text in fragments:
-            at = min(index, len(self._thinking)) - 1
-            thinking = bool(self._thinking[at]) if at >= 0 else False
-            (self._thoughts if thinking else self._answer).append(text)
-            pieces.append(Piece(index, text, thinking))
-        return pieces
+    def _readable(self, pieces: list[Piece]) -> list[Piece]:
+        shown = readable(pieces)
+        for piece in shown:
+            if piece.kind == "answer":
+                self._answer.append(piece.text)
+            elif piece.kind == "reasoning":
+                self._reasoning.append(piece.text)
+        return shown
+
+
+def readable(pieces: list[Piece]) -> list[Piece]:
+    """Return the pieces without tags and headers."""
+    return [piece for piece in pieces if piece.kind != "control"]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import Control, EngineError, Report
 from ..events import LoadProgress, Log, ModelReady, PromptReady, RequestTaken, Tokenized
+from ..reasoning import ReasoningSplitter
+from ..reasoning_marks import UNKNOWN_REASONING, unknown_reasoning
 from ..requests import MeasureRequest, Request, Sampling, ScoreRequest
-from ..thinking import ThinkingTracker
 from ..token_facts import Probability
 from ..usage import ProcessUsage
 from ..wire import OpenLlama
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from .scoring import Scorer
 
 _SEQUENCE = 0
-_TAG_TOKENS = 16  # enough tokens for the longest tag that may open a thinking block
+_TAG_TOKENS = 32  # enough for the longest tag or header that a prompt may end with
 _RAW = "Use --raw to complete the prompt as it stands."
 
 
@@ -82,7 +83,8 @@ class LlamaEngine:
         self._context_tokens = size.tokens
         self._vocabulary = Vocabulary(model)
         self._template = template = self._read_template(model)
-        for text in dict.fromkeys((*self._opening.warnings, *self._complaints.sentences)):
+        unknown = [UNKNOWN_REASONING] if unknown_reasoning(self._template_source) else []
+        for text in dict.fromkeys((*self._opening.warnings, *self._complaints.sentences, *unknown)):
             report(Log(t=time.perf_counter_ns(), level="warning", text=text))
         self._scheduler = Scheduler(
             loaded.handle, loaded.batch, loaded.micro_batch, node_progress=node_progress, rollback=rollback
@@ -166,14 +168,21 @@ class LlamaEngine:
         sampler.observe(prompt)
         sequence = Sequence(_SEQUENCE, prompt, cached, sampler)
         self._scheduler.sequences = [sequence]
-        report(PromptReady(t=time.perf_counter_ns(), tokens=tuple(prompt), cached=cached))
+        report(
+            PromptReady(
+                t=time.perf_counter_ns(),
+                tokens=tuple(prompt),
+                cached=cached,
+                reasoning_unknown=unknown_reasoning(self._template_source),
+            )
+        )
         generation = Generation(
             self._scheduler,
             sequence,
             self._vocabulary,
             request,
             context_tokens=self._context_tokens,
-            thinking=self._thinking_tracker(prompt),
+            splitter=self._splitter(prompt),
             usage=usage,
             probability=self._probability,
             control=control,
@@ -260,10 +269,13 @@ class LlamaEngine:
             self._probability_reader = ProbabilityReader(self._context, self._vocabulary)
         return self._probability_reader.read(token, logits_at)
 
-    def _thinking_tracker(self, prompt: list[int]) -> ThinkingTracker:
-        source = self._template.source if isinstance(self._template, ChatTemplate) else ""
+    @property
+    def _template_source(self) -> str:
+        return self._template.source if isinstance(self._template, ChatTemplate) else ""
+
+    def _splitter(self, prompt: list[int]) -> ReasoningSplitter:
         end = b"".join(self._vocabulary.control_piece(token) for token in prompt[-_TAG_TOKENS:])
-        return ThinkingTracker(source, end.decode("utf-8", "replace"))
+        return ReasoningSplitter(self._template_source, end.decode("utf-8", "replace"))
 
     def _tokenize(self, request: Request) -> list[int]:
         if request.prompt is not None:

@@ -5,9 +5,9 @@ from collections.abc import Callable
 
 from ..engine import Control, Report
 from ..events import Finished, FinishReason, PrefillProgress, Token
+from ..reasoning import ReasoningSplitter
 from ..requests import Request
 from ..stopping import StopStrings
-from ..thinking import ThinkingTracker
 from ..token_facts import Probability
 from ..usage import ProcessUsage
 from .engine_threads import EngineThreads
@@ -29,7 +29,7 @@ class Generation:
         request: Request,
         *,
         context_tokens: int,
-        thinking: ThinkingTracker,
+        splitter: ReasoningSplitter,
         usage: ProcessUsage,
         probability: ReadProbability,
         control: Control,
@@ -43,7 +43,7 @@ class Generation:
         self._request = request
         self._max_tokens = request.max_tokens
         self._context_tokens = context_tokens
-        self._thinking = thinking
+        self._splitter = splitter
         self._usage = usage
         self._probability = probability
         self._control = control
@@ -64,9 +64,15 @@ class Generation:
                 sampled = self._scheduler.step(self._is_cancelled, self._advance)
                 reason, held = self._after_step(sampled)
                 if reason is not None:
-                    return Finished(t=time.perf_counter_ns(), reason=reason, held=held)
+                    return self._finished(reason, held)
         except Cancelled:
-            return Finished(t=time.perf_counter_ns(), reason="cancelled")
+            return self._finished("cancelled", 0)
+
+    def _finished(self, reason: FinishReason, held: int) -> Finished:
+        now = time.perf_counter_ns()
+        parts = self._splitter.finish()
+        unclosed = self._index > 0 and self._splitter.unclosed
+        return Finished(t=now, reason=reason, held=held, parts=parts, unclosed=unclosed)
 
     def _after_step(self, sampled: list[Sampled]) -> tuple[FinishReason | None, int]:
         if self._sequence.in_prefill:
@@ -99,8 +105,9 @@ class Generation:
         if control:
             piece = self._vocabulary.control_piece(token)
         ended = token in self._end_of_generation
-        found, held = self._stops.feed(b"" if control else piece)
         self._index += 1
+        split = self._splitter.feed(self._index, piece, control=control or ended)
+        found, held = self._stops.feed(b"" if split.control else piece)
         probability = None
         if self._control.probabilities(self._request):
             probability = self._probability(token, sampled.logits_at)
@@ -114,8 +121,9 @@ class Generation:
                 piece=piece,
                 decode_ns=sampled.decode_ns if self._index > 1 else 0,
                 sample_ns=sampled.sample_ns,
-                control=control or ended,
-                thinking=self._thinking.feed(piece),
+                control=split.control,
+                thinking=split.reasoning,
+                parts=split.parts,
                 held=held,
                 scheduling=scheduling,
                 probability=probability,

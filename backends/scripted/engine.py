@@ -21,6 +21,8 @@ from ..events import (
     ThreadsChanged,
     Token,
 )
+from ..reasoning import ReasoningSplitter
+from ..reasoning_marks import UNKNOWN_REASONING, unknown_reasoning
 from ..requests import EngineSettings, MeasureRequest, Request, ScoreRequest
 from ..stopping import StopStrings
 from .facts import ScriptedFacts
@@ -54,6 +56,8 @@ class ScriptedEngine:
             raise EngineError("The script says that loading fails.", self._script.load_error)
         report(LoadProgress(t=time.perf_counter_ns(), fraction=1.0))
         model = self._script.model
+        if unknown_reasoning(model.template):
+            report(Log(t=time.perf_counter_ns(), level="warning", text=UNKNOWN_REASONING))
         return ModelReady(
             t=time.perf_counter_ns(),
             name=model.name,
@@ -100,7 +104,7 @@ class ScriptedEngine:
                 stop=request.stop,
             )
         )
-        turn = _Turn(request, self._context, control, report)
+        turn = _Turn(request, self._context, self._script.model.template, control, report)
         lines = self._turn_lines()
         try:
             turn.play(lines)
@@ -155,12 +159,15 @@ class ScriptedEngine:
 class _Turn:
     """One request being played: keeps the schedule, counts the tokens and watches for the end."""
 
-    def __init__(self, request: Request, context: int, control: Control, report: Report) -> None:
+    def __init__(self, request: Request, context: int, template: str, control: Control, report: Report) -> None:
         self._request = request
         self._context = context
         self._control = control
         self._report = report
         self._stops = StopStrings(request.stop)
+        # The answer begins where the template ends.
+        self._splitter = ReasoningSplitter(template, template)
+        self._reasoning_unknown = unknown_reasoning(template)
         self._due = time.perf_counter_ns()
         self._last = self._due
         self._prompt_tokens: int | None = None
@@ -228,7 +235,14 @@ class _Turn:
                 remedy="Use a shorter prompt or a larger context (-c).",
             )
         self._prompt_tokens = total
-        self._report(PromptReady(t=time.perf_counter_ns(), tokens=tuple(range(total)), cached=cached))
+        self._report(
+            PromptReady(
+                t=time.perf_counter_ns(),
+                tokens=tuple(range(total)),
+                cached=cached,
+                reasoning_unknown=self._reasoning_unknown,
+            )
+        )
         steps = max(1, min(_PROGRESS_STEPS, total - cached)) if ms else 1
         for step in range(1, steps + 1):
             if not self._wait(ms / steps):
@@ -251,7 +265,11 @@ class _Turn:
         if piece is None:
             raise AssertionError(f"a line without a kind: {line}")
         self._tokens += 1
-        found, self._held = self._stops.feed(b"" if line.control is not None else piece)
+        if line.think is None:
+            split = self._splitter.feed(self._tokens, piece, control=line.control is not None)
+        else:
+            split = self._splitter.told(self._tokens, piece)
+        found, self._held = self._stops.feed(b"" if split.control else piece)
         facts = line.facts or ScriptedFacts()
         likely = probability(line, self._tokens) if self._control.probabilities(self._request) else None
         sample, rest = round(facts.sample_ms * _NS), round(facts.rest_ms * _NS)
@@ -265,8 +283,9 @@ class _Turn:
                 piece=piece,
                 decode_ns=decode if self._tokens > 1 else 0,
                 sample_ns=sample,
-                control=line.control is not None,
-                thinking=line.think is not None,
+                control=split.control,
+                thinking=split.reasoning,
+                parts=split.parts,
                 held=self._held,
                 scheduling=None if line.facts is None else facts.scheduling,
                 probability=likely,
@@ -284,4 +303,7 @@ class _Turn:
         return True
 
     def _finish(self, reason: FinishReason, held: int = 0) -> None:
-        self._report(Finished(t=time.perf_counter_ns(), reason=reason, held=held))
+        now = time.perf_counter_ns()
+        parts = self._splitter.finish()
+        unclosed = self._tokens > 0 and self._splitter.unclosed
+        self._report(Finished(t=now, reason=reason, held=held, parts=parts, unclosed=unclosed))

@@ -27,6 +27,10 @@ A token's line may say more about the token::
     {"text": "x", "ms": 92, "facts": {"involuntary": 37, "wait_ms": 82, "minor_faults": 0, "major_faults": 0}}
     {"text": " the", "ms": 7, "logprob": -0.4, "top": [[" the", -0.4], [" a", -1.9]], "entropy": 1.1}
 
+The ``template`` of the model's facts stands for its chat template: the tags of reasoning that it holds count in the
+text as well (``{"model": {"template": "<think></think>"}}``), and what it ends with, such as ``<think>``, is open
+when the answer begins.
+
 ``facts`` has ``involuntary``, ``voluntary`` (switches), ``minor_faults``, ``major_faults``, ``read_bytes``,
 ``wait_ms``, ``longest_wait_ms`` and ``cpu_ms``, which become the token's scheduling facts, and ``sample_ms`` and
 ``rest_ms``, which say how much of the time went to sampling and to neither sampling nor decode. What is left out is

@@ -8,11 +8,31 @@ import pytest
 
 from decodescope.backends.events import Finished, Token
 from decodescope.backends.stopping import StopStrings
-from decodescope.backends.text import TextStream, visible, well_formed
+from decodescope.backends.text import Piece, TextStream, visible, well_formed, written
+from decodescope.backends.token_facts import Part
 
 
-def token(index: int, piece: bytes, *, held: int = 0, control: bool = False) -> Token:
-    return Token(t=index, index=index, id=index, piece=piece, decode_ns=0, sample_ns=0, held=held, control=control)
+def token(
+    index: int,
+    piece: bytes,
+    *,
+    held: int = 0,
+    control: bool = False,
+    thinking: bool = False,
+    parts: tuple[Part, ...] | None = None,
+) -> Token:
+    return Token(
+        t=index,
+        index=index,
+        id=index,
+        piece=piece,
+        decode_ns=0,
+        sample_ns=0,
+        held=held,
+        control=control,
+        thinking=thinking,
+        parts=parts,
+    )
 
 
 def finished(held: int = 0) -> Finished:
@@ -83,34 +103,38 @@ class TestWellFormed:
                 assert before == "_" or after == ("\ufffd" if "\ud800" <= before <= "\udfff" else before)
 
 
+def texts(pieces: list[Piece]) -> list[tuple[int, str]]:
+    return [(piece.index, piece.text) for piece in pieces]
+
+
 class TestTextStream:
     def test_a_character_over_three_pieces_appears_with_its_last(self) -> None:
         stream = TextStream()
         assert stream.feed(token(1, b"\xf0")) == []
         assert stream.feed(token(2, b"\x9f\xa6")) == []
-        assert stream.feed(token(3, b"\x99")) == [(3, "🦙")]
+        assert texts(stream.feed(token(3, b"\x99"))) == [(3, "🦙")]
         assert stream.finish(finished()) == []
 
     def test_half_a_character_at_the_end_is_replaced(self) -> None:
         stream = TextStream()
         assert stream.feed(token(1, b"\xf0")) == []
-        assert stream.finish(finished()) == [(1, "\ufffd")]
+        assert texts(stream.finish(finished())) == [(1, "\ufffd")]
 
     def test_a_failure_releases_the_rest_as_well(self) -> None:
         stream = TextStream()
         stream.feed(token(1, b"ab\xe6", held=2))
-        assert stream.flush() == [(1, "b"), (1, "\ufffd")]
+        assert texts(stream.flush()) == [(1, "b"), (1, "\ufffd")]
 
     def test_each_fragment_has_the_index_of_its_token(self) -> None:
         stream = TextStream()
-        assert stream.feed(token(1, b"Hel")) == [(1, "Hel")]
-        assert stream.feed(token(2, b"lo \xc3")) == [(2, "lo ")]
-        assert stream.feed(token(3, b"\xa9t\xc3\xa9")) == [(3, "été")]
+        assert texts(stream.feed(token(1, b"Hel"))) == [(1, "Hel")]
+        assert texts(stream.feed(token(2, b"lo \xc3"))) == [(2, "lo ")]
+        assert texts(stream.feed(token(3, b"\xa9t\xc3\xa9"))) == [(3, "été")]
 
     def test_control_tokens_show_nothing(self) -> None:
         stream = TextStream()
         assert stream.feed(token(1, b"<|im_start|>", control=True)) == []
-        assert stream.feed(token(2, b"hi")) == [(2, "hi")]
+        assert texts(stream.feed(token(2, b"hi"))) == [(2, "hi")]
         assert stream.feed(token(3, b"<|im_end|>", control=True)) == []
         assert stream.finish(finished()) == []
 
@@ -118,39 +142,39 @@ class TestTextStream:
         stream = TextStream()
         stream.feed(token(1, b"\xc3"))
         stream.feed(token(2, b"<|x|>", control=True))
-        assert stream.feed(token(3, b"\xa9")) == [(3, "é")]
+        assert texts(stream.feed(token(3, b"\xa9"))) == [(3, "é")]
 
     def test_held_text_waits_and_comes_with_its_own_index(self) -> None:
         stream = TextStream()
-        assert stream.feed(token(1, b"a ST", held=2)) == [(1, "a ")]
+        assert texts(stream.feed(token(1, b"a ST", held=2))) == [(1, "a ")]
         assert stream.feed(token(2, b"O", held=3)) == []
-        assert stream.feed(token(3, b"RY")) == [(1, "ST"), (2, "O"), (3, "RY")]
+        assert texts(stream.feed(token(3, b"RY"))) == [(1, "ST"), (2, "O"), (3, "RY")]
 
     def test_a_stop_string_and_what_follows_is_never_shown(self) -> None:
         stream = TextStream()
-        assert stream.feed(token(1, b"a ST", held=2)) == [(1, "a ")]
+        assert texts(stream.feed(token(1, b"a ST", held=2))) == [(1, "a ")]
         assert stream.feed(token(2, b"OP and", held=8)) == []
         assert stream.finish(finished(held=8)) == []
 
     def test_held_text_that_was_no_stop_string_comes_at_the_end(self) -> None:
         stream = TextStream()
-        assert stream.feed(token(1, b"a ST", held=2)) == [(1, "a ")]
-        assert stream.finish(finished(held=0)) == [(1, "ST")]
+        assert texts(stream.feed(token(1, b"a ST", held=2))) == [(1, "a ")]
+        assert texts(stream.finish(finished(held=0))) == [(1, "ST")]
 
     def test_a_broken_character_before_a_stop_string_is_replaced(self) -> None:
         stream = TextStream()
-        assert stream.feed(token(1, b"a\xf0\x9fSTOP", held=4)) == [(1, "a")]
-        assert stream.finish(finished(held=4)) == [(1, "\ufffd")]
+        assert texts(stream.feed(token(1, b"a\xf0\x9fSTOP", held=4))) == [(1, "a")]
+        assert texts(stream.finish(finished(held=4))) == [(1, "\ufffd")]
 
     def test_pieces_without_bytes_are_harmless(self) -> None:
         stream = TextStream()
         assert stream.feed(token(1, b"")) == []
-        assert stream.feed(token(2, b"a")) == [(2, "a")]
+        assert texts(stream.feed(token(2, b"a"))) == [(2, "a")]
         assert stream.feed(token(3, b"")) == []
         assert stream.finish(finished()) == []
 
     def test_a_byte_order_mark_is_text(self) -> None:
-        assert TextStream().feed(token(1, b"\xef\xbb\xbfa")) == [(1, "\ufeffa")]
+        assert texts(TextStream().feed(token(1, b"\xef\xbb\xbfa"))) == [(1, "\ufeffa")]
 
     def test_any_split_gives_what_decoding_at_once_gives(self) -> None:
         generator = random.Random(1)
@@ -166,9 +190,9 @@ class TestTextStream:
             for index, piece in enumerate(pieces, start=1):
                 fragments += stream.feed(token(index, piece))
             fragments += stream.finish(finished())
-            assert "".join(text for _, text in fragments) == data.decode("utf-8", "replace"), (data, pieces)
-            assert all(text for _, text in fragments)
-            indexes = [index for index, _ in fragments]
+            assert "".join(text for _, text in texts(fragments)) == data.decode("utf-8", "replace"), (data, pieces)
+            assert all(text for _, text in texts(fragments))
+            indexes = [index for index, _ in texts(fragments)]
             assert indexes == sorted(indexes)
 
     def test_with_stop_strings_any_split_shows_what_stands_before_the_first(self) -> None:
@@ -181,10 +205,74 @@ class TestTextStream:
             expected = data.decode().split(stop)[0]
             for index, piece in enumerate(split(data, generator), start=1):
                 found, held = stops.feed(piece)
-                shown += "".join(text for _, text in stream.feed(token(index, piece, held=held)))
+                shown += "".join(text for _, text in texts(stream.feed(token(index, piece, held=held))))
                 assert expected.startswith(shown)  # nothing shown is ever taken back
                 if found:
                     break
-            shown += "".join(text for _, text in stream.finish(finished(held if found else 0)))
+            shown += "".join(text for _, text in texts(stream.finish(finished(held if found else 0))))
             assert shown == expected
             assert found == (stop.encode() in data)
+
+
+class TestKinds:
+    def test_what_may_be_a_tag_waits_until_it_is_told(self) -> None:
+        stream = TextStream()
+        assert stream.feed(token(1, b"a</", thinking=True, parts=(Part(1, "reasoning", 1),))) == [
+            Piece(1, "a", "reasoning")
+        ]
+        parts = (Part(1, "control", 2), Part(2, "control", 6), Part(2, "answer", 2))
+        assert stream.feed(token(2, b"think>42", parts=parts)) == [
+            Piece(1, "</", "control"),
+            Piece(2, "think>", "control"),
+            Piece(2, "42", "answer"),
+        ]
+        assert stream.finish(finished()) == []
+
+    def test_the_end_tells_what_was_left(self) -> None:
+        stream = TextStream()
+        assert stream.feed(token(1, b"<thi", thinking=True, parts=())) == []
+        end = Finished(t=0, reason="length", parts=(Part(1, "answer", 4),))
+        assert stream.finish(end) == [Piece(1, "<thi", "answer")]
+
+    def test_a_failure_leaves_it_to_what_came_before(self) -> None:
+        stream = TextStream()
+        stream.feed(token(1, b"hm", thinking=True))
+        stream.feed(token(2, b"</thi", thinking=True, parts=()))
+        assert stream.flush() == [Piece(2, "</thi", "reasoning")]
+
+    def test_a_stop_string_is_held_back_whatever_the_text_is(self) -> None:
+        stream = TextStream()
+        parts = (Part(1, "control", 8), Part(1, "answer", 4))
+        assert stream.feed(token(1, b"</think>abST", held=2, parts=parts)) == [
+            Piece(1, "</think>", "control"),
+            Piece(1, "ab", "answer"),
+        ]
+        assert stream.finish(finished(held=2)) == []
+
+    def test_parts_that_say_more_than_there_is_do_no_harm(self) -> None:
+        stream = TextStream()
+        assert stream.feed(token(1, b"ab", parts=(Part(1, "channel", 2**31 - 1, "x"), Part(9, "answer", 5)))) == [
+            Piece(1, "ab", "channel", "x")
+        ]
+        assert stream.feed(token(2, b"c")) == [Piece(2, "c")]
+
+    def test_the_tags_of_older_recordings_are_none_of_the_text(self) -> None:
+        stream = TextStream()
+        pieces = [
+            stream.feed(token(n, piece, thinking=True)) for n, piece in enumerate([b"<think>", b"hm", b"</think>\n"], 1)
+        ]
+        assert [piece.kind for told in pieces for piece in told] == ["control", "reasoning", "control"]
+
+    def test_what_was_written_is_told_apart(self) -> None:
+        pieces = [
+            Piece(1, "<think>", "control"),
+            Piece(2, "so", "reasoning"),
+            Piece(3, "</think>", "control"),
+            Piece(4, "4", "answer"),
+            Piece(5, "{}", "channel", "commentary to functions.x"),
+            Piece(6, "hm", "reasoning"),
+            Piece(7, "2", "answer"),
+        ]
+        text = "<think>so</think>4\n\n{}\n\nhm\n\n2"
+        assert written(pieces) == (text, "42", "so\n\nhm", [("commentary to functions.x", "{}")])
+        assert written([]) == ("", "", None, [])

@@ -1,10 +1,14 @@
-"""Tiny models with random weights and the demo model's vocabulary: for what the demo model itself cannot show."""
+"""Tiny models for what the demo model itself cannot show.
+
+Some have random weights and the demo model's vocabulary; a chain says what it is made to say.
+"""
 
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from decodescope.models.header import read_header
 
@@ -100,6 +104,79 @@ def tiny_llama(path: Path, demo: Path, changes: dict[str, Value | None] | None =
     if untied:
         tensors.append(("output.weight", (_WIDTH, _VOCABULARY), F32))
     return _write(path, demo, own, tensors, changes or {})
+
+
+def _spelled(piece: bytes) -> str:
+    """A piece as byte-level vocabularies spell it: bytes that cannot be printed stand beyond Latin-1."""
+    signs = {byte: chr(byte) for byte in (*range(33, 127), *range(161, 173), *range(174, 256))}
+    others = (byte for byte in range(256) if byte not in signs)
+    signs |= {byte: chr(256 + place) for place, byte in enumerate(others)}
+    return "".join(signs[byte] for byte in piece)
+
+
+def chain(path: Path, template: str, pieces: list[str], controls: tuple[str, ...] = ()) -> Path:
+    """A model that says ``pieces`` whatever the prompt, and ends its turn; each is a token, no two are the same.
+
+    Its embedding is the identity, its one layer adds nothing, and its output gives each token the next one.
+    ``controls`` are those that are control tokens, and further ones that the template may use.
+    """
+    normal, control, unused = 1, 3, 5
+    spellings = [_spelled(bytes([byte])) for byte in range(256)]
+    kinds = [normal] * 256
+    end = len(spellings)
+    spellings.append("<|end_of_turn|>")
+    kinds.append(control)
+    said: list[int] = []
+    for piece in pieces:
+        spelling = piece if piece in controls else _spelled(piece.encode())
+        if spelling not in spellings:
+            spellings.append(spelling)
+            kinds.append(control if piece in controls else normal)
+        said.append(spellings.index(spelling))
+    assert len(set(said)) == len(said), "a chain cannot come by the same token twice"
+    for name in controls:
+        if name not in spellings:
+            spellings.append(name)
+            kinds.append(control)
+    while len(spellings) % 32:
+        spellings.append(f"<unused {len(spellings)}>")
+        kinds.append(unused)
+    size = len(spellings)
+    following = dict(zip(said, [*said[1:], end], strict=True))
+    output = np.zeros((size, size), "<f4")
+    for token in range(size):
+        output[following.get(token, said[0]), token] = 2.0
+    metadata: dict[str, Value] = {
+        "general.architecture": "llama",
+        "llama.context_length": 512,
+        "llama.embedding_length": size,
+        "llama.block_count": 1,
+        "llama.feed_forward_length": 32,
+        "llama.attention.head_count": 1,
+        "llama.attention.head_count_kv": 1,
+        "llama.attention.layer_norm_rms_epsilon": 1e-5,
+        "tokenizer.ggml.model": "gpt2",
+        "tokenizer.ggml.pre": "gpt-2",
+        "tokenizer.ggml.tokens": spellings,
+        "tokenizer.ggml.token_type": struct.pack("<IIQ", _ARRAY, 5, size) + struct.pack(f"<{size}i", *kinds),
+        "tokenizer.ggml.merges": ["a b"],
+        "tokenizer.ggml.eos_token_id": end,
+        "tokenizer.chat_template": template,
+    }
+    weights: list[tuple[str, npt.NDArray[np.float32]]] = [
+        ("token_embd.weight", np.eye(size, dtype="<f4")),
+        ("output_norm.weight", np.ones(size, "<f4")),
+        ("output.weight", output),
+        *((f"blk.0.{name}_norm.weight", np.ones(size, "<f4")) for name in ("attn", "ffn")),
+        *((f"blk.0.attn_{name}.weight", np.zeros((size, size), "<f4")) for name in ("q", "k", "v", "output")),
+        *((f"blk.0.ffn_{name}.weight", np.zeros((32, size), "<f4")) for name in ("gate", "up")),
+        ("blk.0.ffn_down.weight", np.zeros((size, 32), "<f4")),
+    ]
+    tensors: list[Tensor] = [(name, tuple(reversed(data.shape)), F32) for name, data in weights]
+    content = gguf(metadata, tensors)
+    length = sum(-(-tensor_bytes(tensor) // 32) * 32 for tensor in tensors)
+    path.write_bytes(content[:-length] + b"".join(data.tobytes() for _, data in weights))
+    return path
 
 
 def tiny_mamba(path: Path, demo: Path) -> Path:

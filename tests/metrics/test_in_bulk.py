@@ -69,10 +69,11 @@ def one_by_one(tokens: list[Token]) -> Run:
 
 def assert_same(one: Run, other: Run) -> None:
     for name in (
-        *("token_times", "token_ids", "decode_ns", "sample_ns", "thinking", "control", "paces", "causes"),
+        *("token_times", "token_ids", "decode_ns", "sample_ns", "reasoning", "control", "paces", "causes"),
         *("outliers", "itl_ns"),
     ):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
+    np.testing.assert_array_equal(one.kinds.answer, other.kinds.answer)
     for name in ("last_pace", "last_cause", "usual_ns", "disturbance", "running_median_ns", "percentiles", "ttfa_ns"):
         assert getattr(one, name) == getattr(other, name), name
     assert one.facts.bytes_from_disk == other.facts.bytes_from_disk

@@ -27,7 +27,7 @@ def test_everything_counts_from_when_the_request_was_taken() -> None:
     times = ns(1000, 1500)
     assert latency.ttft_ns(400 * MS, times) == 600 * MS
     assert latency.e2e_ns(400 * MS, times) == 1100 * MS
-    assert latency.ttfa_ns(400 * MS, times, np.array([1, 0])) == 1100 * MS
+    assert latency.ttfa_ns(400 * MS, times, np.array([0, 1])) == 1100 * MS
 
 
 def test_tpot_is_a_mean_and_differs_from_the_median() -> None:
@@ -59,18 +59,18 @@ def test_no_token_has_no_figure_at_all() -> None:
 
 def test_reasoning_counts_for_the_first_token_and_not_for_the_first_answer() -> None:
     times = ns(1000, 3000, 5000, 5100)
-    thinking = np.array([1, 1, 0, 0], dtype=np.int64)
+    answer = np.array([0, 0, 1, 1], dtype=np.int64)
     assert latency.ttft_ns(0, times) == 1 * SECOND
-    assert latency.ttfa_ns(0, times, thinking) == 5 * SECOND
+    assert latency.ttfa_ns(0, times, answer) == 5 * SECOND
 
 
 def test_an_answer_that_never_left_reasoning_has_no_first_answer() -> None:
-    assert latency.ttfa_ns(0, ns(1000, 2000), np.array([1, 1], dtype=np.int64)) is None
+    assert latency.ttfa_ns(0, ns(1000, 2000), np.array([0, 0], dtype=np.int64)) is None
 
 
 def test_a_first_token_at_once_is_zero_and_not_missing() -> None:
     assert latency.ttft_ns(1000 * MS, ns(1000)) == 0
-    assert latency.ttfa_ns(1000 * MS, ns(1000), np.array([0])) == 0
+    assert latency.ttfa_ns(1000 * MS, ns(1000), np.array([1])) == 0
     assert latency.tpot_ns(ns(1000, 1000)) == 0.0
 
 

@@ -128,7 +128,7 @@ def test_columns_hold_what_the_tokens_said() -> None:
     assert run.token_ids.tolist() == [101, 102, 103, 104, 105]
     assert run.decode_ns.tolist() == [10, 20, 30, 40, 50]
     assert run.sample_ns.tolist() == [1, 2, 3, 4, 5]
-    assert run.thinking.tolist() == [1, 1, 0, 0, 0]
+    assert run.reasoning.tolist() == [1, 1, 0, 0, 0]
     assert run.control.tolist() == [0, 0, 0, 1, 0]
     assert [run.piece(position) for position in range(5)] == [b"\xf0", b"\x9f\xa6", b"\x99", b"", b"ab"]
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from decodescope.backends.events import ModelReady, Token
-from decodescope.backends.text import answer_text
+from decodescope.backends.text import written_by
 from decodescope.backends.token_facts import Scheduling
 from decodescope.comparison.export import as_json
 from decodescope.comparison.retold import RetoldComparison
@@ -67,8 +67,8 @@ def test_a_kept_comparison_of_version_2() -> None:
     assert other["mean_kld"] == {"value": 0.815457, "uncertainty": 0.181046}
     assert (other["diverged_at"], other["compared_n"]) == (2, 6)
     assert other["fallbacks"] == "1 tensor as Q8_0 instead of Q6_K"
-    assert answer_text(trace.of_lane(0).events) == "The river that has been forever"
-    assert answer_text(trace.of_lane(1).events) == "The River of Shadows is"
+    assert written_by(trace.of_lane(0).events).text == "The river that has been forever"
+    assert written_by(trace.of_lane(1).events).text == "The River of Shadows is"
 
 
 def test_every_kind_of_line_of_version_2() -> None:

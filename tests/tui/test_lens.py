@@ -222,7 +222,7 @@ async def test_reasoning_folds_by_key_and_says_how_long_it_took() -> None:
         assert any(row.startswith("┊ hm ") for row in shown)
         assert not any("think>" in row for row in shown[:30])
         await running.press("f9")
-        assert any(row.startswith("▸ thought for 2.0 s · 3 tokens · f9 unfolds") for row in running.shown())
+        assert any(row.startswith("▸ reasoned for 2.0 s · 3 tokens · f9 unfolds") for row in running.shown())
         await running.press("f9")
         assert any(row.startswith("┊ hm ") for row in running.shown())
 

@@ -99,7 +99,7 @@ def test_reasoning_is_no_part_of_the_answer() -> None:
     made = session()
     made.ask("one")
     changes = made.apply([taken(), token(1, 1, b"hm", thinking=True), token(2, 2, b"yes"), finished(3)])
-    assert [(piece.text, piece.thinking) for piece in changes.pieces] == [("hm", True), ("yes", False)]
+    assert [(piece.text, piece.kind) for piece in changes.pieces] == [("hm", "reasoning"), ("yes", "answer")]
     assert made.answer_text == "yes"
 
 

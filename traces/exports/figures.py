@@ -29,7 +29,7 @@ def _figures(subject: Subject) -> Iterator[Figure]:
     run, model = subject.run, subject.generation.model
     gaps = run.percentiles
     yield Figure("ttft", "TTFT", numbers.milliseconds(run.ttft_ns))
-    if run.thinking_tokens:
+    if run.reasoning_tokens:
         yield Figure("ttfa", "TTFA", numbers.milliseconds(run.ttfa_ns))
     yield Figure("tpot", "TPOT", numbers.milliseconds(run.tpot_ns))
     for name in ("p50", "p95", "p99", "max"):

@@ -25,7 +25,6 @@
 
   function look(place) {
     const kinds = ["t"];
-    if (run.thinking[place]) kinds.push("think");
     if (run.control[place]) kinds.push("control");
     if (degree(place)) kinds.push(`d${degree(place)}`);
     if (lens === "time" && run.why[place] !== undefined && place) kinds.push("lost");
@@ -40,9 +39,11 @@
     for (let start = 0; start < run.text.length; start += CHUNK) {
       const chunk = make("span");
       for (let place = start; place < Math.min(start + CHUNK, run.text.length); place++) {
-        const shown = run.control[place] ? run.sign[place] || "" : run.text[place];
-        if (!shown) continue;
-        const span = make("span", shown, look(place));
+        const shown = run.control[place] ? run.sign[place] || "" : run.text[place], aside = run.aside[place];
+        if (!shown && !aside) continue;
+        const span = make("span", undefined, look(place));
+        if (aside) span.append(make("span", aside, "think"));
+        span.append(shown);
         span.dataset.place = place;
         spans[place] = span;
         chunk.append(span);

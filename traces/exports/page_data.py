@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from ...backends.events import PrefillProgress
+from ...backends.events import Finished, PrefillProgress
 from ...backends.text import TextStream, visible, well_formed
 from ...backends.token_facts import Probability
 from ...metrics import numbers
@@ -32,10 +32,9 @@ def page_data(subject: Subject) -> dict[str, Any]:
         "number": subject.number,
         "turns": _turns(subject),
         "withText": subject.header is None or subject.header.text,
-        "text": _texts(subject, len(rows)),
+        **_texts(subject, len(rows)),
         "sign": [_sign(row.token.piece) for row in rows],
         "id": [None if row.token.id == NO_ID else row.token.id for row in rows],
-        "thinking": [int(row.token.thinking) for row in rows],
         "control": [int(row.token.control) for row in rows],
         "at": [f"{row.at / 1e9:.3f}" for row in rows],
         "gap": [row.gap for row in rows],
@@ -90,16 +89,24 @@ def _turns(subject: Subject) -> list[list[str]]:
     return [[_READER if one.role == "user" else _shown(one.role), _shown(one.content)] for one in taken.messages]
 
 
-def _texts(subject: Subject, count: int) -> list[str]:
-    """Return what each token completed of the text; a half character belongs to the token that completes it."""
-    texts = [""] * count
+def _texts(subject: Subject, count: int) -> dict[str, list[str]]:
+    """Return what each token completed of the answer, and of what is none: reasoning, and other channels, named.
+
+    A half character belongs to the token that completes it.
+    """
+    texts, asides = [""] * count, [""] * count
+    channel = ""
     stream = TextStream()
     end = subject.run.end
     parts = [part for row in subject.rows() for part in stream.feed(row.token)]
-    parts += stream.flush(getattr(end, "held", 0))
-    for index, text in parts:
-        texts[index - 1] += _shown(text)
-    return texts
+    parts += stream.finish(end) if isinstance(end, Finished) else stream.flush()
+    for part in parts:
+        if part.kind == "channel" and part.name != channel:
+            asides[part.index - 1] += f"\n{_shown(part.name)}: "
+        channel = part.name
+        if part.kind != "control":
+            (texts if part.kind == "answer" else asides)[part.index - 1] += _shown(part.text)
+    return {"text": texts, "aside": asides}
 
 
 def _shown(text: str) -> str:

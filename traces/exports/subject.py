@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...backends.events import Event, Token
-from ...backends.text import answer_text
+from ...backends.text import Written, written_by
 from ...metrics.disturbance import Cause
 from ...metrics.run import Run
 from ..errors import TraceError
@@ -20,6 +20,8 @@ class Row(NamedTuple):
     """One token; times in ns."""
 
     token: Token
+    reasoning: bool
+    """Whether it turned out to be a reasoning token."""
     at: int
     """Since the request was taken."""
     gap: int | None
@@ -49,20 +51,21 @@ class Subject(msgspec.Struct, frozen=True):
         return {**begun, **of_request(taken.sampling, taken.max_tokens, taken.stop)}
 
     @property
-    def text(self) -> str:
-        """The answer; empty where the recording holds no text."""
-        return answer_text(self.generation.events)
+    def text(self) -> Written:
+        """What was written; empty where the recording holds no text."""
+        return written_by(self.generation.events)
 
     def rows(self) -> list[Row]:
         """Return its tokens in order."""
         rows: list[Row] = []
         before: int | None = None
         causes = iter(self.run.causes.tolist())
+        reasoning = iter(self.run.reasoning.tolist())
         taken = self.generation.taken.t
         for event in self.generation.events:
             if isinstance(event, Token):
                 gap = None if before is None else event.t - before
-                rows.append(Row(event, event.t - taken, gap, Cause(next(causes))))
+                rows.append(Row(event, bool(next(reasoning)), event.t - taken, gap, Cause(next(causes))))
                 before = event.t
         return rows
 

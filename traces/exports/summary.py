@@ -5,7 +5,7 @@ from typing import Any
 
 from ...backends.events import Failed
 from ...backends.text import well_formed
-from ...metrics.summary import failure, summarize
+from ...metrics.summary import failure, summarize, texts
 from .subject import Export, Subject
 
 
@@ -20,6 +20,6 @@ def _summary(subject: Subject) -> dict[str, Any]:
     run = subject.run
     summary = summarize(run, subject.generation.model, subject.settings)
     summary["error"] = failure(run.end) if isinstance(run.end, Failed) else None
-    summary["text"] = subject.text
+    summary |= texts(run, subject.text)
     summary["generation"] = subject.number
     return summary

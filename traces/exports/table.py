@@ -74,7 +74,7 @@ def _rows(subject: Subject) -> Iterator[tuple[Any, ...]]:
 
 
 def _row(number: int, row: Row) -> tuple[Any, ...]:
-    token, at, gap, cause = row
+    token, reasoning, at, gap, cause = row
     facts = token.scheduling or _SCHEDULING
     # The first token comes out of the prefill: it has no decode of its own.
     decode = None if gap is None else token.decode_ns
@@ -92,7 +92,7 @@ def _row(number: int, row: Row) -> tuple[Any, ...]:
         "" if cause is Cause.NONE else cause.name.lower(),
         *[getattr(facts, name) for name in _FACTS],
         *_chances(row),
-        int(token.thinking),
+        int(reasoning),
         int(token.control),
         "" if token.id == NO_ID else token.id,
         token.piece.hex(),

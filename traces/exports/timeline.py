@@ -190,7 +190,7 @@ class _Timeline:
         self._taken = self._read_began = self._before = at
 
     def _token(self, row: Row, at: int) -> Iterator[Record]:
-        token, _, gap, cause = row
+        token, _, _, gap, cause = row
         text = visible(token.piece.decode("utf-8", "replace"))
         arguments: Record = {"token": token.index, "gap_ms": as_ms(gap), "sample_ms": as_ms(token.sample_ns)}
         if token.id != NO_ID:

@@ -7,7 +7,7 @@ from textual.events import Click, DescendantFocus
 
 from ...backends.text import visible
 from ...comparison.lane import Lane, LanePhase
-from ..conversation.fragment import Fragment
+from ..conversation.fragment import marked
 from ..conversation.marks import marks_of
 from ..conversation.view import Conversation
 from ..plotting.axis import Axis
@@ -118,9 +118,7 @@ class LanePanel(KeptDrawing, Vertical):
         self._pieces = count
         first = max(pieces[0].index - 1, 0)
         marks = marks_of(moment.run, first, max(piece.index for piece in pieces)).tolist()
-        self.text.append(
-            Fragment(piece.index, piece.text, _at(marks, piece.index - 1 - first), piece.thinking) for piece in pieces
-        )
+        self.text.append(marked(pieces, marks, first))
         if not self._judged and moment.run.usual_ns is not None:
             # What disturbed the first tokens is known only now.
             self._judged = True
@@ -172,7 +170,3 @@ def _why(lane: Lane) -> str:
         return ""
     parts = [lane.failed.what, lane.failed.reason, f"→ {lane.failed.remedy}" if lane.failed.remedy else ""]
     return visible("\n".join(part for part in parts if part), keep_lines=True)
-
-
-def _at(marks: list[int], position: int) -> int:
-    return marks[position] if 0 <= position < len(marks) else 0

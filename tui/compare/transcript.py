@@ -5,8 +5,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from ...backends.events import Event, Failed, Finished, PrefillProgress, PromptReady, Token
-from ...backends.text import TextStream
-from ..transcript import Piece
+from ...backends.text import Piece, TextStream
+from ..transcript import readable
 
 
 class Transcript:
@@ -18,7 +18,6 @@ class Transcript:
         self._taken = taken
         self._read = 0
         self._stream = TextStream()
-        self._thinking = bytearray()
         self._times = array("q")
         self._progress_times = array("q")
         self._progress: list[tuple[int, int]] = []
@@ -33,7 +32,6 @@ class Transcript:
 
     def _take(self, event: Event) -> None:
         if isinstance(event, Token):
-            self._thinking.append(event.thinking)
             self._add(event.t, self._stream.feed(event))
         elif isinstance(event, PromptReady):
             self._note(event.t, event.cached, len(event.tokens))
@@ -44,11 +42,10 @@ class Transcript:
         elif isinstance(event, Failed):
             self._add(event.t, self._stream.flush())
 
-    def _add(self, t: int, fragments: list[tuple[int, str]]) -> None:
-        for index, text in fragments:
-            thinking = 0 < index <= len(self._thinking) and bool(self._thinking[index - 1])
-            self.pieces.append(Piece(index, text, thinking))
-            self._times.append(t - self._taken)
+    def _add(self, t: int, pieces: list[Piece]) -> None:
+        shown = readable(pieces)
+        self.pieces += shown
+        self._times.extend([t - self._taken] * len(shown))
 
     def _note(self, t: int, processed: int, total: int) -> None:
         self._progress_times.append(t - self._taken)

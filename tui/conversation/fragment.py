@@ -1,6 +1,10 @@
 """What the conversation is given to draw."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+
+from ...backends.text import Piece
+from ...backends.token_facts import Kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +16,19 @@ class Fragment:
     text: str
     marks: int
     """What the lenses know of the token, as ``marks`` packs it; 0 ordinary."""
-    thinking: bool = False
+    kind: Kind = "answer"
+    name: str = ""
+    """Of a channel."""
+
+
+def marked(pieces: Sequence[Piece], marks: Sequence[int], first: int = 0) -> list[Fragment]:
+    """Return pieces to be drawn: ``marks[0]`` belongs to the token at ``first`` (from 0); others are ordinary."""
+    fragments = []
+    for one in pieces:
+        at = one.index - 1 - first
+        mark = marks[at] if 0 <= at < len(marks) else 0
+        fragments.append(Fragment(one.index, one.text, mark, one.kind, one.name))
+    return fragments
 
 
 def without_leading_breaks(fragments: list[Fragment]) -> list[Fragment]:

@@ -18,7 +18,14 @@ from .wrap import TAB
 BAR_CELLS = 2
 """Cells to the left of all text."""
 
-_BARS = {Speaker.USER: "▌ ", Speaker.THOUGHT: "┊ ", Speaker.MODEL: "  ", Speaker.NOTE: "  ", Speaker.PROMPT: "▌ "}
+_BARS = {
+    Speaker.USER: "▌ ",
+    Speaker.REASONING: "┊ ",
+    Speaker.CHANNEL: "┊ ",
+    Speaker.MODEL: "  ",
+    Speaker.NOTE: "  ",
+    Speaker.PROMPT: "▌ ",
+}
 _FOLDED_BAR = "▸ "
 _INSPECTED_BAR = "❯ "
 _USER_LABEL = "you"

@@ -35,7 +35,7 @@ class TextPages(PagedView, can_focus=True):
         "conversation--user",
         "conversation--user-bar",
         "conversation--note",
-        "conversation--thinking",
+        "conversation--reasoning",
         "conversation--disturbed",
         "conversation--inspected",
         *(f"conversation--{tint.name}" for tint in TINTS),
@@ -48,7 +48,7 @@ class TextPages(PagedView, can_focus=True):
         & > .conversation--user {{ text-style: bold; }}
         & > .conversation--user-bar {{ color: $text-primary; }}
         & > .conversation--note {{ color: $text-muted; text-style: italic; }}
-        & > .conversation--thinking {{ color: $text-muted; }}
+        & > .conversation--reasoning {{ color: $text-muted; }}
         & > .conversation--disturbed {{ text-style: {DISTURBED_STYLE}; }}
         & > .conversation--inspected {{ text-style: reverse; }}
         {tint_css("conversation")}
@@ -226,24 +226,27 @@ class TextPages(PagedView, can_focus=True):
                 for look in range(LOOKS)
             ]
 
-        plain, thinking, bar = style(), style("thinking"), style("user-bar")
+        plain, muted, bar = style(), style("reasoning"), style("user-bar")
         return Palette(
             speakers={
                 Speaker.USER: style("user"),
-                Speaker.THOUGHT: thinking,
+                Speaker.REASONING: muted,
+                Speaker.CHANNEL: muted,
                 Speaker.MODEL: plain,
                 Speaker.NOTE: style("note"),
-                Speaker.PROMPT: thinking,
+                Speaker.PROMPT: muted,
             },
             written={
-                Speaker.THOUGHT: by_look("thinking"),
-                Speaker.PROMPT: by_look("thinking"),
+                Speaker.REASONING: by_look("reasoning"),
+                Speaker.CHANNEL: by_look("reasoning"),
+                Speaker.PROMPT: by_look("reasoning"),
                 Speaker.MODEL: by_look(),
             },
             looks=looks(self._lens),
             bars={
                 Speaker.USER: bar,
-                Speaker.THOUGHT: thinking,
+                Speaker.REASONING: muted,
+                Speaker.CHANNEL: muted,
                 Speaker.MODEL: plain,
                 Speaker.NOTE: plain,
                 Speaker.PROMPT: bar,

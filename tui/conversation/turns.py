@@ -19,15 +19,17 @@ class Speaker(Enum):
     """Whose text it is."""
 
     USER = "user"
-    THOUGHT = "thought"
+    REASONING = "reasoning"
     """The model's reasoning."""
+    CHANNEL = "channel"
+    """What the model says to somebody else, such as a function."""
     MODEL = "model"
     NOTE = "note"
     PROMPT = "prompt"
     """What a model was given to read, as tokens."""
 
 
-WRITTEN = frozenset({Speaker.THOUGHT, Speaker.MODEL, Speaker.PROMPT})
+WRITTEN = frozenset({Speaker.REASONING, Speaker.CHANNEL, Speaker.MODEL, Speaker.PROMPT})
 """What consists of tokens."""
 
 

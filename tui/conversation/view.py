@@ -1,17 +1,23 @@
 """The conversation as a scrollable widget."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from textual.events import Click
 from textual.message import Message
 
+from ...backends.token_facts import Kind
 from .fragment import Fragment, without_leading_breaks
 from .layout import Document
 from .paint import BAR_CELLS, column_of, offset_at
 from .text_pages import TextPages
-from .thought import ThoughtText
 from .turns import WRITTEN, Marks, Speaker, Turn
+
+_SPEAKERS: Mapping[Kind, Speaker] = {
+    "answer": Speaker.MODEL,
+    "reasoning": Speaker.REASONING,
+    "channel": Speaker.CHANNEL,
+}
 
 
 class Conversation(TextPages):
@@ -38,9 +44,9 @@ class Conversation(TextPages):
     def __init__(self, *, name: str | None = None, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(name=name, id=id, classes=classes)
         self._parts: list[Turn] = []
-        """The turns of the last answer: reasoning, and what follows it."""
-        self._thought: ThoughtText | None = None
-        """The reasoning that is being written."""
+        """The turns of the last answer: reasoning, other channels, and the answer itself."""
+        self._channel = ""
+        """The channel that is being written to."""
         self.walking = False
         """Whether the arrow keys, home and end go from token to token instead of scrolling."""
         self.folded = False
@@ -78,14 +84,10 @@ class Conversation(TextPages):
         readable = [fragment for fragment in fragments if fragment.text]
         if readable and self._live is None:
             self.begin_answer()
-        for thinking, group in groupby(readable, lambda fragment: fragment.thinking):
-            if thinking:
-                if self._thought is None:
-                    self._thought = ThoughtText()
-                self._write(Speaker.THOUGHT, [shown for one in group for shown in self._thought.feed(one)])
-            else:
-                self._end_thought()
-                self._write(Speaker.MODEL, list(group))
+        for (kind, name), group in groupby(readable, lambda fragment: (fragment.kind, fragment.name)):
+            if kind == "channel" and (name != self._channel or self._live_speaker is not Speaker.CHANNEL):
+                self._name_channel(name)
+            self._write(_SPEAKERS[kind], list(group))
 
     def append_prompt(self, fragments: Iterable[Fragment]) -> None:
         """Add tokens that a model was given to read; what ``append`` adds follows them."""
@@ -121,8 +123,8 @@ class Conversation(TextPages):
         return True
 
     def _write(self, speaker: Speaker, fragments: list[Fragment]) -> None:
-        if speaker is Speaker.MODEL and self._after_thought():
-            # The empty row between them is there already.
+        if speaker is not Speaker.PROMPT and self._begins(speaker):
+            # Reasoning begins with its text, and an empty row between it and the answer is there already.
             fragments = without_leading_breaks(fragments)
         if not fragments:
             return
@@ -132,26 +134,35 @@ class Conversation(TextPages):
         self._live.mark(fragments)
         self._extend("".join(fragment.text for fragment in fragments))
 
-    def _after_thought(self) -> bool:
+    def _begins(self, speaker: Speaker) -> bool:
         written = [part for part in self._parts if part.length]
-        return bool(written) and written[-1].speaker is Speaker.THOUGHT
+        last = written[-1].speaker if written else None
+        return last is not speaker and Speaker.REASONING in (last, speaker)
 
-    def _begin_part(self, speaker: Speaker) -> None:
+    @property
+    def _live_speaker(self) -> Speaker | None:
+        return None if self._live is None else self._live.speaker
+
+    def _name_channel(self, name: str) -> None:
+        """Say whom what follows is for."""
+        self._drop_empty_part()
+        self._live, self._channel = None, name
+        self._document.begin(Speaker.NOTE)
+        self._document.extend(name or "another channel")
+        self._begin_part(Speaker.CHANNEL)
+
+    def _drop_empty_part(self) -> None:
         if self._live is not None and self._live.length == 0:
             self._document.drop_from(self._live)
             self._parts.remove(self._live)
-        self._live = self._document.begin(speaker, folded=self.folded and speaker is Speaker.THOUGHT)
+
+    def _begin_part(self, speaker: Speaker) -> None:
+        self._drop_empty_part()
+        self._live = self._document.begin(speaker, folded=self.folded and speaker is Speaker.REASONING)
         self._parts.append(self._live)
         self._changed()
 
-    def _end_thought(self) -> None:
-        if self._thought is not None:
-            rest = self._thought.close()
-            self._thought = None
-            self._write(Speaker.THOUGHT, rest)
-
     def _end_parts(self) -> None:
-        self._end_thought()
         self._live = None
 
     def end_answer(self, note: str = "") -> None:
@@ -179,7 +190,7 @@ class Conversation(TextPages):
             self._changed()
 
     def _forget_places(self) -> None:
-        self._live = self._thought = self._place = self._inspected = None
+        self._live = self._place = self._inspected = None
         self._parts = []
         self._strips.clear()
 
@@ -195,14 +206,14 @@ class Conversation(TextPages):
     def fold(self, folded: bool) -> None:
         """Show all reasoning, also what is still to come, in one row each or in full."""
         self.folded = folded
-        self._fold([turn for turn in self._document.turns if turn.speaker is Speaker.THOUGHT], folded)
+        self._fold([turn for turn in self._document.turns if turn.speaker is Speaker.REASONING], folded)
         if self._inspected is not None and self.scrollable_size and not self.following:
             self._reveal(self._inspected[0], self._inspected[1])
 
-    def tell_thought(self, words: str) -> None:
+    def tell_reasoning(self, words: str) -> None:
         """Say what the row of the last answer's reasoning says when it is folded."""
         for part in self._parts:
-            if part.speaker is Speaker.THOUGHT:
+            if part.speaker is Speaker.REASONING:
                 changed = part.words != words or part is self._live
                 part.words = words
                 if changed and part.folded and self.scrollable_size:

@@ -48,8 +48,12 @@ def _answers(take: Take, turn: Turn) -> bool:
 
 def _ending(take: Take) -> str:
     ended = take.events[-1]
+    if not isinstance(ended, Finished | Failed):
+        return ""
     tokens = sum(isinstance(event, Token) for event in take.events)
-    return answer_note(ended, tokens, recorded=True) if isinstance(ended, Finished | Failed) else ""
+    unclosed = isinstance(ended, Finished) and ended.unclosed
+    answered = not unclosed or take.generation is None or take.generation.run().ttfa_ns is not None
+    return answer_note(ended, tokens, answered=answered, recorded=True)
 
 
 def _context(takes: Sequence[Take], number: int) -> int:

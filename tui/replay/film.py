@@ -7,12 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...backends.events import Event, Failed, Finished, Token
+from ...backends.text import Piece
+from ...backends.token_facts import Kind
 from ...metrics.run import Run
 from ...metrics.series import Int64Array
 from ...traces.generations import Take
-from ..conversation.fragment import Fragment
+from ..conversation.fragment import Fragment, marked
 from ..conversation.marks import marks_of
-from ..transcript import AnswerText, Piece
+from ..transcript import AnswerText
 from .earlier import Earlier
 from .timeline import Timeline
 
@@ -50,15 +52,19 @@ class Film:
             if isinstance(event, Token):
                 pieces = answer.feed(event)
                 if not text and placeholder(event):
-                    pieces = [Piece(event.index, placeholder(event).decode(), event.thinking)]
+                    pieces = [Piece(event.index, placeholder(event).decode(), self._kind(event))]
             elif isinstance(event, Finished | Failed):
                 pieces = answer.finish(event if isinstance(event, Finished) else None)
             else:
                 continue
-            for piece in pieces:
-                mark = marks[piece.index - 1] if 0 < piece.index <= len(marks) else 0
-                self.fragments.append(Fragment(piece.index, piece.text, mark, piece.thinking))
-                self._places.append(place)
+            self.fragments += marked(pieces, marks)
+            self._places.extend([place] * len(pieces))
+
+    def _kind(self, token: Token) -> Kind:
+        """Return what a token without text was; of several things, the one that counts for the figures."""
+        if self.run is None:
+            return "reasoning" if token.thinking else "answer"
+        return "reasoning" if self.run.reasoning[token.index - 1] else "answer"
 
     def longest_disturbed(self, tokens: range) -> int:
         """Return the longest time of a disturbed token among some (from 0), ns; 0 where there is none."""
@@ -78,7 +84,9 @@ class Film:
     def answer(self, place: int) -> str:
         """Return the answer so far, without reasoning; the reasoning where there is nothing else."""
         shown = self.fragments[: self.readable(place)]
-        return "".join(one.text for one in shown if not one.thinking) or "".join(one.text for one in shown)
+        return "".join(one.text for one in shown if one.kind == "answer") or "".join(
+            one.text for one in shown if one.kind == "reasoning"
+        )
 
 
 def _disturbed_ns(run: Run) -> Int64Array:

@@ -214,7 +214,8 @@ class ReplayScreen(Moving, ScopeView):
         ended = None if run is None else run.end
         if run is not None and isinstance(ended, Finished | Failed) and not self._ended:
             self._ended = True
-            conversation.end_answer(answer_note(ended, run.token_count, recorded=True))
+            answered = run.ttfa_ns is not None
+            conversation.end_answer(answer_note(ended, run.token_count, answered=answered, recorded=True))
 
     def _draw_state(self) -> None:
         if self.player is not None:

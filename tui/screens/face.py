@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from ...backends.text import Piece
 from ..keys import KEYS, Key
 from ..session import Phase, Session
-from ..transcript import Piece
 from ..widgets.counters import Counters
 from ..widgets.failure_panel import FailurePanel
 from ..widgets.header import Header

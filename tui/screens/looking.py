@@ -46,6 +46,6 @@ class Looking(_Base):
         self._face.all()
 
     def action_fold(self) -> None:
-        """Show what the model thought in one line, or in full."""
+        """Show the reasoning in one line, or in full."""
         if (reading := self._face.reading) is not None:
             reading.conversation.fold(not reading.conversation.folded)

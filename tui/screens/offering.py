@@ -10,7 +10,10 @@ from ..keys import Key
 if TYPE_CHECKING:
     from textual.app import SystemCommand
 
-    _Base = Screen[Any]
+    from ..terminal_app import TerminalApp
+
+    class _Base(Screen[Any]):
+        app: TerminalApp
 else:
     _Base = object
 

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from ...backends.text import Piece
 from ...metrics.run import Run
-from ..conversation.fragment import Fragment
+from ..conversation.fragment import marked
 from ..conversation.legend import Computed, legend
 from ..conversation.marks import marks_of
 from ..lens import Lens
 from ..session import Session
 from ..token_table import TokenTable
-from ..transcript import Piece
 from ..widgets.cells import Row
 from ..widgets.inspector import NOT_COMPUTED, NOT_RECORDED, Inspector
 from ..widgets.newest_token import newest_row
 from .tokens_view import TokensView
-from .wording import thinking_words
+from .wording import reasoning_words
 
 
 class Reading(TokensView):
@@ -50,10 +50,7 @@ class Reading(TokensView):
             return
         first = max(min(piece.index for piece in pieces) - 1, 0)
         marks = [] if run is None else marks_of(run, first).tolist()
-        fragments = [
-            Fragment(piece.index, piece.text, _at(marks, piece.index - 1 - first), piece.thinking) for piece in pieces
-        ]
-        self.conversation.append(fragments)
+        self.conversation.append(marked(pieces, marks, first))
         self._interrupt()
 
     def interrupt_at(self, token: int, words: str) -> None:
@@ -81,8 +78,8 @@ class Reading(TokensView):
             # What disturbed the first tokens is known only now.
             self._judged = True
             self.conversation.mark_again(marks_of(run))
-        if run.thinking_tokens:
-            self.conversation.tell_thought(thinking_words(run))
+        if run.reasoning_tokens:
+            self.conversation.tell_reasoning(reasoning_words(run))
         if self.inspecting:
             self._show_token()
 
@@ -106,7 +103,3 @@ class Reading(TokensView):
 
     def _inspect(self, index: int | None) -> None:
         self.inspector.show(self._run, index)
-
-
-def _at(marks: Sequence[int], position: int) -> int:
-    return marks[position] if 0 <= position < len(marks) else 0

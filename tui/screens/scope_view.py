@@ -20,7 +20,7 @@ from .face import Face
 from .looking import Looking
 from .offering import Offering
 from .room import counter_lines, plot_lines
-from .taking_out import save_last_answer
+from .taking_out import only_reasoning, save_last_answer
 from .watching import Watching
 from .wording import answer_note
 
@@ -126,7 +126,8 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
         self._face.flush_text()
         if self._face.reading is not None:
             run = self.session.run
-            note = answer_note(ended, 0 if run is None else run.token_count, recorded=self.recorded)
+            tokens, answered = (0, False) if run is None else (run.token_count, run.ttfa_ns is not None)
+            note = answer_note(ended, tokens, answered=answered, recorded=self.recorded)
             self._face.reading.conversation.end_answer(note)
 
     # Drawing
@@ -210,7 +211,8 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
     def action_copy(self) -> None:
         """Copy the last answer."""
         if text := self.session.answer_text:
-            self.app.copy_to_clipboard(text)
+            what = "the reasoning (there is no answer)" if only_reasoning(self.session) else ""
+            self.app.copy_to_clipboard(text, what)
         else:
             self._say("There is no answer to copy yet.")
 

@@ -22,7 +22,14 @@ def save_last_answer(session: Session) -> Told:
         path = save_answer(text, session.last_prompt or "", Path.cwd())
     except OSError as error:
         return f"The answer cannot be saved here: {error}", "error"
-    return f"Saved as {path}", "information"
+    what = ": the reasoning, since there is no answer" if only_reasoning(session) else ""
+    return f"Saved as {path}{what}", "information"
+
+
+def only_reasoning(session: Session) -> bool:
+    """Whether there is nothing but reasoning to take."""
+    run = session.run
+    return run is not None and run.reasoning_tokens > 0 and not run.kinds.answer.any()
 
 
 def keep_session(tape: SessionTape, options: ScopeOptions) -> Told:

@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from ...metrics.run import Run
 
 
-def answer_note(ended: Finished | Failed, tokens: int, *, recorded: bool = False) -> str:
+def answer_note(ended: Finished | Failed, tokens: int, *, answered: bool, recorded: bool = False) -> str:
     """Return what stands under an answer; nothing where the model itself ended it.
 
-    ``recorded``: nothing can be done about it any more.
+    ``answered``: as for ``ending_of``. ``recorded``: nothing can be done about it any more.
     """
     if isinstance(ended, Failed):
-        return ending_of(ended, tokens)
-    if ended.reason == "stop" and not ended.held:
+        return ending_of(ended, tokens, answered=answered)
+    if ended.reason == "stop" and not ended.held and not ended.unclosed:
         return ""
     what_now = ""
     if ended.reason == "context" and not recorded:
         what_now = "; ^l begins anew"
-    elif ended.reason == "cancelled" and tokens == 0 and not recorded:
+    elif not recorded and ((ended.reason == "cancelled" and tokens == 0) or (ended.unclosed and not answered)):
         what_now = "; the next turn goes on without this one"
-    return ending_of(ended, tokens) + what_now
+    return ending_of(ended, tokens, answered=answered) + what_now
 
 
 def ready_notes(session: Session) -> Iterator[str]:
@@ -43,11 +43,11 @@ def settings_note(options: ScopeOptions) -> str:
     return f"From the next prompt on: {', '.join(facts)}."
 
 
-def thinking_words(run: "Run") -> str:
-    """Return how long a run has thought: ``thought for 2.3 s · 143 tokens``; ``thinking for …`` while it does."""
-    going_on = run.end is None and bool(run.thinking[-1])
-    verb = "thinking" if going_on else "thought"
-    return f"{verb} for {numbers.seconds(run.thinking_ns)} · {numbers.counted(run.thinking_tokens, 'token')}"
+def reasoning_words(run: "Run") -> str:
+    """Return how long a run has reasoned: ``reasoned for 2.3 s · 143 tokens``; ``reasoning for …`` while it does."""
+    going_on = run.end is None and bool(run.reasoning[-1])
+    verb = "reasoning" if going_on else "reasoned"
+    return f"{verb} for {numbers.seconds(run.reasoning_ns)} · {numbers.counted(run.reasoning_tokens, 'token')}"
 
 
 def failure_hint(session: Session) -> str:

@@ -80,7 +80,7 @@ def _figures(run: "Run", gaps: "Percentiles | None", now: int) -> Figures:
         tokens=numbers.count(run.token_count),
         elapsed=numbers.seconds(now - run.taken.t if run.end is None else run.elapsed_ns),
         seed=str(run.taken.seed),
-        ttfa=numbers.milliseconds(run.ttfa_ns) if run.thinking_tokens else None,
+        ttfa=numbers.milliseconds(run.ttfa_ns) if run.reasoning_tokens else None,
     )
 
 

@@ -89,7 +89,7 @@ def _bytes(token: Inspection, width: int, label: str) -> list[Row]:
 
 def _title(token: Inspection, width: int) -> Row:
     number = f"#{token.index:,} "
-    kind = " control" if token.control else " thinking" if token.thinking else ""
+    kind = " control" if token.control else " reasoning" if token.reasoning else ""
     room = max(width - len(number) - len(kind), 1)
     return ((number, "dim"), (fitted(token_sign(token.piece), room).rstrip(" "), "strong"), (kind, "dim"))
 

@@ -29,7 +29,8 @@ def newest_row(session: Session, lens: Lens) -> Row:
     if run is None or run.token_count == 0:
         return ()
     number = run.token_count
-    piece = quoted(run.piece(number - 1)) if not run.control[-1] else "end of turn"
+    ended = run.finish_reason == "stop" and bool(run.control[-1])
+    piece = "end of turn" if ended else quoted(run.piece(number - 1))
     told, degree = _told(run, lens)
     text = clip(piece, _PIECE_CELLS)
     mark, role = _MARKS[degree]

@@ -142,7 +142,10 @@ def _outcome(session: Session, width: int) -> list[str]:
         return []
     end = run.end
     # The line's own label says what else there is.
-    reason = ending_of(end, run.token_count) if isinstance(end, Finished) and end.reason != "cancelled" else ""
+    answered = run.ttfa_ns is not None
+    reason = ""
+    if isinstance(end, Finished) and end.reason != "cancelled":
+        reason = ending_of(end, run.token_count, answered=answered)
     if run.token_count == 0:
         return [reason or "before the first token"]
     parts = [f"{numbers.counted(run.token_count, 'token')} in {numbers.seconds(run.e2e_ns)}"]
@@ -152,9 +155,8 @@ def _outcome(session: Session, width: int) -> list[str]:
         parts.append(lost + ("" if disturbance.quotable else ": not to be quoted"))
     if reason:
         parts.append(reason)
-    if run.thinking.any():
-        ttfa = run.ttfa_ns
-        parts.append(f"first answer {'none' if ttfa is None else 'after ' + numbers.milliseconds(ttfa)}")
+    if run.reasoning.any():
+        parts.append(f"first answer {'after ' + numbers.milliseconds(run.ttfa_ns) if answered else 'none'}")
     elif (comparison := against_reading(session)) is not None:
         parts.append(comparison)
     return parts

@@ -10,6 +10,7 @@ from textual.app import App, ComposeResult
 from textual.geometry import Offset
 from textual.selection import Selection
 
+from decodescope.backends.token_facts import Kind
 from decodescope.tui.conversation.fragment import Fragment
 from decodescope.tui.conversation.marks import pack
 from decodescope.tui.conversation.view import Conversation
@@ -38,8 +39,8 @@ class Host(App[None]):
         return self.query_one(Conversation)
 
 
-def fragments(texts: Iterable[str], tint: int = 0, thinking: bool = False) -> list[Fragment]:
-    return [Fragment(index, text, tint, thinking) for index, text in enumerate(texts, start=1)]
+def fragments(texts: Iterable[str], tint: int = 0, kind: Kind = "answer") -> list[Fragment]:
+    return [Fragment(index, text, tint, kind) for index, text in enumerate(texts, start=1)]
 
 
 def lines(first: int, count: int) -> list[Fragment]:
@@ -122,7 +123,7 @@ async def test_tokens_are_tinted_and_told_apart_without_colour() -> None:
         app.view.append(
             [Fragment(index, word, index - 1) for index, word in enumerate(["zero", "one", "two", "six"], 1)]
         )
-        app.view.append([Fragment(5, "hm", 0, thinking=True), Fragment(6, "mm", 3, thinking=True)])
+        app.view.append([Fragment(5, "hm", 0, kind="reasoning"), Fragment(6, "mm", 3, kind="reasoning")])
         await pilot.pause()
         told = {}
         for word in ("zero", "one", "two", "six", "mm"):
@@ -156,7 +157,7 @@ async def test_a_note_above_a_token_that_is_there_already() -> None:
     app = Host()
     async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
         app.view.add_user("why?")
-        app.view.append([*fragments(["hm", " mm"], thinking=True), Fragment(3, "one", 0), Fragment(4, " two", 3)])
+        app.view.append([*fragments(["hm", " mm"], kind="reasoning"), Fragment(3, "one", 0), Fragment(4, " two", 3)])
         app.view.end_answer("cancelled")
         assert app.view.interrupt(4, "── here ──")
         assert not app.view.interrupt(5, "── its text is still to come ──")
@@ -176,9 +177,9 @@ async def test_a_note_above_a_token_that_is_there_already() -> None:
 async def test_an_answer_goes_on_below_a_note() -> None:
     app = Host()
     async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
-        app.view.append(fragments(["hm", " mm"], thinking=True))
+        app.view.append(fragments(["hm", " mm"], kind="reasoning"))
         assert app.view.interrupt(1, "── here ──")
-        app.view.append([Fragment(3, " ok", 0, thinking=True), Fragment(4, "\n\nyes", 0)])
+        app.view.append([Fragment(3, " ok", 0, kind="reasoning"), Fragment(4, "\n\nyes", 0)])
         await pilot.pause()
         told = [row.strip("▌┊ ") for row in screen_rows(app)]
         assert told[:5] == ["── here ──", "", "hm mm ok", "", "yes"]
@@ -535,12 +536,10 @@ async def test_another_lens_repaints_what_is_in_view_and_lays_nothing_out() -> N
         assert any(segment.style and segment.style.underline and segment.text == "word" for segment in underlined)
 
 
-THOUGHT = [
-    Fragment(index, piece, 0, thinking=True) for index, piece in enumerate(["<think>", "hm", " well", "</think>"], 1)
-]
+THOUGHT = [Fragment(index, piece, 0, kind="reasoning") for index, piece in enumerate(["\n", "hm", " well"], 1)]
 
 
-async def test_reasoning_stands_apart_without_its_tags() -> None:
+async def test_reasoning_stands_apart() -> None:
     app = Host()
     async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
         app.view.add_user("why")
@@ -552,10 +551,10 @@ async def test_reasoning_stands_apart_without_its_tags() -> None:
         assert app.view.answer_text == "Because"
 
 
-async def test_an_empty_thought_is_none() -> None:
+async def test_empty_reasoning_is_none() -> None:
     app = Host()
     async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
-        app.view.append([Fragment(1, "<think>\n\n", 0, thinking=True), Fragment(2, "</think>", 0, thinking=True)])
+        app.view.append([Fragment(1, "\n\n", 0, kind="reasoning")])
         app.view.append([Fragment(3, "Because", 0)])
         await pilot.pause()
         assert [row for row in screen_rows(app) if row] == ["  Because"]
@@ -566,23 +565,23 @@ async def test_reasoning_folds_into_one_line_and_unfolds() -> None:
     async with app.run_test(size=(50, HEIGHT)) as pilot:
         app.view.add_user("why")
         app.view.append(THOUGHT)
-        app.view.tell_thought("thinking for 0.1 s · 2 tokens")
+        app.view.tell_reasoning("reasoning for 0.1 s · 2 tokens")
         app.view.fold(True)
         await pilot.pause()
-        assert screen_rows(app)[2] == "▸ thinking for 0.1 s · 2 tokens · f9 unfolds"
+        assert screen_rows(app)[2] == "▸ reasoning for 0.1 s · 2 tokens · f9 unfolds"
         app.view.append([Fragment(5, "Because", 0)])
-        app.view.tell_thought("thought for 2.3 s · 143 tokens")
+        app.view.tell_reasoning("reasoned for 2.3 s · 143 tokens")
         app.view.end_answer()
         await pilot.pause()
-        assert screen_rows(app)[2:5] == ["▸ thought for 2.3 s · 143 tokens · f9 unfolds", "", "  Because"]
+        assert screen_rows(app)[2:5] == ["▸ reasoned for 2.3 s · 143 tokens · f9 unfolds", "", "  Because"]
         app.view.add_user("again")
         app.view.append(THOUGHT)
-        app.view.tell_thought("thought for 1.0 s · 2 tokens")
+        app.view.tell_reasoning("reasoned for 1.0 s · 2 tokens")
         await pilot.pause()
         # The next thought is folded too, and the first one keeps its words.
         assert [row for row in screen_rows(app) if row.startswith("▸")] == [
-            "▸ thought for 2.3 s · 143 tokens · f9 unfolds",
-            "▸ thought for 1.0 s · 2 tokens · f9 unfolds",
+            "▸ reasoned for 2.3 s · 143 tokens · f9 unfolds",
+            "▸ reasoned for 1.0 s · 2 tokens · f9 unfolds",
         ]
         app.view.fold(False)
         await pilot.pause()
@@ -593,17 +592,17 @@ async def test_a_folded_thought_shows_its_newest_text_while_it_lasts() -> None:
     app = Host()
     async with app.run_test(size=(80, HEIGHT)) as pilot:
         app.view.fold(True)
-        app.view.append([Fragment(1, "x" * 99 + "\nnow \x1b[2J[b]你好", 0, thinking=True)])
-        app.view.tell_thought("thinking for 1.0 s · 1 token")
+        app.view.append([Fragment(1, "x" * 99 + "\nnow \x1b[2J[b]你好", 0, kind="reasoning")])
+        app.view.tell_reasoning("reasoning for 1.0 s · 1 token")
         await pilot.pause()
-        assert screen_rows(app)[0] == "▸ thinking for 1.0 s · 1 token · f9 unfolds  now ␛[2J[b]你好"
-        app.view.append([Fragment(2, " and so on and so forth", 0, thinking=True)])
-        app.view.tell_thought("thinking for 1.5 s · 2 tokens")
+        assert screen_rows(app)[0] == "▸ reasoning for 1.0 s · 1 token · f9 unfolds  now ␛[2J[b]你好"
+        app.view.append([Fragment(2, " and so on and so forth", 0, kind="reasoning")])
+        app.view.tell_reasoning("reasoning for 1.5 s · 2 tokens")
         await pilot.pause()
-        assert screen_rows(app)[0].endswith("f9 unfolds  …2J[b]你好 and so on and so forth")
+        assert screen_rows(app)[0].endswith("f9 unfolds  …J[b]你好 and so on and so forth")
         assert app.view.lines_painted <= 4
         app.view.end_answer()
-        app.view.tell_thought("thought for 1.5 s · 2 tokens")
+        app.view.tell_reasoning("reasoned for 1.5 s · 2 tokens")
         await pilot.pause()
         assert screen_rows(app)[0].endswith("f9 unfolds")
 
@@ -613,7 +612,7 @@ async def test_folding_keeps_what_the_reader_reads() -> None:
     async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
         view = app.view
         view.focus()
-        view.append(Fragment(index, f"hm{index} ", 0, thinking=True) for index in range(1, 3000))
+        view.append(Fragment(index, f"hm{index} ", 0, kind="reasoning") for index in range(1, 3000))
         view.append(Fragment(index, f"word{index} ", 0) for index in range(3000, 6000))
         await pilot.pause()
         await pilot.press(*["pageup"] * 3)
@@ -645,7 +644,7 @@ async def test_a_folded_thought_that_grows_costs_nothing_to_lay_out() -> None:
         view = app.view
         view.fold(True)
         for start in range(1, 20_000, 100):
-            view.append(Fragment(index, " hm", 0, thinking=True) for index in range(start, start + 100))
+            view.append(Fragment(index, " hm", 0, kind="reasoning") for index in range(start, start + 100))
         await pilot.pause()
         assert view.lines_laid_out < 10
         assert view.following
@@ -716,11 +715,11 @@ async def test_a_token_in_a_folded_thought_is_its_line() -> None:
     app = Host()
     async with app.run_test(size=(60, HEIGHT)) as pilot:
         app.view.append([*THOUGHT, Fragment(5, "Because", 0)])
-        app.view.tell_thought("thought for 1.0 s · 4 tokens")
+        app.view.tell_reasoning("reasoned for 1.0 s · 4 tokens")
         app.view.fold(True)
         app.view.inspect(3, hold=True)
         await pilot.pause()
-        assert marked(app) == ["thought for 1.0 s · 4 tokens · f9 unfolds"]
+        assert marked(app) == ["reasoned for 1.0 s · 4 tokens · f9 unfolds"]
         app.view.fold(False)
         await pilot.pause()
         assert marked(app)[0] == " well"
