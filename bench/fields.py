@@ -56,22 +56,16 @@ def record(row: Row, build: LlamaBuild) -> dict[str, Any]:
     }
 
 
-def flat(values: dict[str, Any]) -> dict[str, str]:
+def flat(values: dict[str, Any]) -> dict[str, Any]:
     """Return a record as one line of a table: nested names joined by ``_``, lists left out."""
-    line: dict[str, str] = {}
+    line: dict[str, Any] = {}
     for name, value in values.items():
         if name == "itl_ms":
             parts = dict.fromkeys(Percentiles.__struct_fields__) if value is None else value
-            line |= {f"{name}_{part}": _text(number) for part, number in parts.items()}
+            line |= {f"{name}_{part}": number for part, number in parts.items()}
         elif not isinstance(value, list):
-            line[name] = _text(value)
+            line[name] = float(value) if name == "tensor_split" else value
     return line
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(int(value))
-    return "" if value is None else str(value)
 
 
 def _facts(row: Row, build: LlamaBuild) -> dict[str, Any]:

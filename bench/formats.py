@@ -1,11 +1,10 @@
 """Rows as they are printed, each when it is complete: Markdown as ``llama-bench`` has it, CSV, JSON and JSON Lines."""
 
-import csv
-import io
 import json
 from enum import Enum
 from typing import Any
 
+from ..traces.csv_text import csv_line
 from ..traces.header import LlamaBuild
 from .columns import layout, line
 from .fields import flat, record
@@ -71,14 +70,8 @@ class Printer:
         return f"{build}\n" + (f"\n{said}\n" if said else "")
 
     @staticmethod
-    def _csv(values: dict[str, str], *, heading: bool) -> str:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        if heading:
-            writer.writerow(values)
-        writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        writer.writerow(values.values())
-        return text.getvalue()
+    def _csv(values: dict[str, Any], *, heading: bool) -> str:
+        return (csv_line(values) if heading else "") + csv_line(values.values(), quoted=True)
 
 
 def _indented(values: dict[str, Any]) -> str:

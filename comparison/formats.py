@@ -1,11 +1,10 @@
 """The table of a comparison as Markdown and as CSV."""
 
-import csv
-import io
 from collections.abc import Mapping
 from typing import Any
 
 from ..backends.text import markdown
+from ..traces import csv_text
 from .export import as_json
 from .figures import Results
 from .table import as_rows, columns
@@ -28,11 +27,7 @@ def as_csv(results: Results) -> str:
         _flat({name: value for name, value in lane.items() if name != "all_rounds"} | {"failure": row.failure or None})
         for lane, row in zip(_lanes(results), results.rows, strict=True)
     ]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0])
-    writer.writerows(row.values() for row in rows)
-    return text.getvalue()
+    return csv_text.as_csv(tuple(rows[0]), (row.values() for row in rows))
 
 
 def _lanes(results: Results) -> list[dict[str, Any]]:
@@ -46,5 +41,5 @@ def _flat(values: Mapping[str, Any], before: str = "") -> dict[str, Any]:
         if isinstance(value, dict):
             flat |= _flat(value, f"{before}{name}_")
         else:
-            flat[before + name] = "" if value is None else str(value).lower() if isinstance(value, bool) else value
+            flat[before + name] = value
     return flat

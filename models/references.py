@@ -118,7 +118,10 @@ def _only_model(folders: Sequence[Path]) -> ModelFile:
             f"They are {listed([shown(found.reference) for found in usable])}.",
             "Choose one with -m.",
         )
-    reason = "There is none in the given folders, the Hugging Face cache, Ollama's store or LM Studio's folder."
+    reason = (
+        "There is none in the given folders, the Hugging Face cache, Ollama's store or LM Studio's folder; "
+        "`decodescope doctor` says where was looked, and why it gave nothing."
+    )
     if refused:
         reason = (
             f"None of the {len(refused)} that were found can be used: {shown(refused[0].reference)}: {refused[0].error}"

@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from msgspec.structs import replace as changed
 
@@ -15,7 +16,9 @@ from decodescope.bench.fields import flat, record
 from decodescope.bench.figures import Row
 from decodescope.bench.formats import Form, Printer
 from decodescope.bench.plan import Trial
+from decodescope.traces.csv_text import as_cell
 
+from ..spreadsheets import changed as altered
 from .rows import BUILD, MODEL, WITH, a_group, a_plan, a_row, measured
 
 PAGE = (Path(__file__).parents[2] / "docs" / "bench.md").read_text(encoding="utf-8")
@@ -68,9 +71,20 @@ def test_json_lines() -> None:
 
 def test_csv() -> None:
     read, write = csv.DictReader(io.StringIO(printed(Form.CSV, READ, WRITE)))
-    assert read == flat(record(READ, BUILD))
+    assert read == {name: as_cell(value) for name, value in flat(record(READ, BUILD)).items()}
     assert (read["no_kv_offload"], read["sample"], read["itl_ms_p50"], read["quiet"]) == ("0", "0", "", "")
     assert (write["itl_ms_p50"], write["avg_ts"]) == ("6.5", "154.761905")
+
+
+def test_no_cell_is_changed_by_a_spreadsheet() -> None:
+    texts = {name for name, value in record(READ, BUILD).items() if isinstance(value, str)} - {"tensor_split"}
+    hostile = msgspec.structs.replace(BUILD, commit="3e31415")
+    row = replace(READ, model=msgspec.structs.replace(READ.model, file="=1+1"))
+    printer = Printer(Form.CSV, a_plan(row), hostile)
+    table = printer.row(row) + printer.row(WRITE)
+    assert altered(table, texts) == []
+    first = next(csv.DictReader(io.StringIO(table)))
+    assert (first["build_commit"], first["model_filename"]) == ("'3e31415", "'=1+1")
 
 
 def test_markdown() -> None:

@@ -1,11 +1,13 @@
 """``doctor``: every section is there, also when something is broken."""
 
 import json
+import os
 import re
 import signal
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -82,6 +84,33 @@ def test_whether_the_build_suits_the_processor(check: Check, verdict: Verdict, s
         assert (section["problem"], section["remedy"]) == ("It died.", "Build it again.")
     else:
         assert section["decode"] == CHECKED[verdict].what
+
+
+def test_every_folder_and_why_it_gave_nothing(decodescope: RunCommand, tmp_path: Path) -> None:
+    studio = tmp_path / ".lmstudio"
+    studio.mkdir()
+    (studio / "settings.json").write_text("{broken \x1b[2J")
+    (studio / "models").symlink_to(tmp_path / "gone")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "a.gguf").write_bytes(b"x")
+    set_here = {
+        "HOME": str(tmp_path), "XDG_STATE_HOME": "relative", "OLLAMA_MODELS": str(tmp_path / "absent"),
+        "DECODESCOPE_MODELS": os.pathsep.join([str(tmp_path / "mine"), str(studio)]),
+    }  # fmt: skip
+    done = decodescope("doctor", "--json", env=set_here)
+    folders = json.loads(done.stdout)["folders"]
+    assert folders["home"][0] == str(tmp_path)
+    assert "XDG_STATE_HOME" in folders["home"][1]
+    assert folders["prompt history"].startswith(str(tmp_path / ".local"))
+    first, second, *problems = folders["DECODESCOPE_MODELS"]
+    assert first == f"{tmp_path / 'mine'} (DECODESCOPE_MODELS): 1 model"
+    assert second == f"{studio} (DECODESCOPE_MODELS): no models"
+    assert any(str(tmp_path / "gone") in problem for problem in problems)
+    assert folders["Ollama"] == [f"{tmp_path / 'absent'} (OLLAMA_MODELS): no such file or directory"]
+    assert any(line.startswith(f"{studio / 'models'} (default): ") and "gone" in line for line in folders["LM Studio"])
+    assert any(f"{studio / 'settings.json'} is not used" in line for line in folders["LM Studio"])
+    assert all(line.endswith(": not there") for line in folders["Hugging Face"])
+    assert b"\x1b" not in decodescope("doctor", env=set_here).stdout
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from decodescope.comparison.results import results
 from decodescope.comparison.table import Column, as_rows, columns, ordered
 from decodescope.metrics.divergence import Divergence, Estimate
 
+from ..spreadsheets import changed
 from .lanes import MIB, a_lane, a_round
 
 FAILED = Failed(t=0, stage="load", what="The model could not be loaded.")
@@ -138,6 +139,14 @@ def test_markdown_has_the_verdict_and_the_notes() -> None:
     assert lines[8:] == ["- big: The model could not be loaded."]
 
 
+def test_no_cell_is_changed_by_a_spreadsheet() -> None:
+    lanes = (a_lane(0, "3e31", 10, 10.2, 9.8), a_lane(1, "=1+1", 8, 8.1, 7.9), a_lane(2, "00012", failed=FAILED))
+    texts = {"label", "quantization", "requantized_from", "unranked", "fallbacks", "scores_note", "failure"}
+    table = as_csv(results(lanes, together=False))
+    assert changed(table, texts) == []
+    assert [row["label"] for row in csv.DictReader(io.StringIO(table))] == ["'3e31", "'=1+1", "'00012"]
+
+
 def test_json_and_csv_have_the_same_figures() -> None:
     found = as_json(three())
     assert json.loads(json.dumps(found, allow_nan=False)) == found
@@ -153,6 +162,6 @@ def test_json_and_csv_have_the_same_figures() -> None:
     rows = list(csv.DictReader(io.StringIO(as_csv(three()))))
     assert [row["label"] for row in rows] == ["Q8_0", "Q4_0", "big"]
     assert rows[1]["predicted_per_second_median"] == "125.0"
-    assert rows[1]["predicted_ratio_shown"] == "true"
+    assert rows[1]["predicted_ratio_shown"] == "1"
     assert rows[2]["predicted_per_second_median"] == ""
     assert None not in rows[2].values()

@@ -1,23 +1,22 @@
 """A row per token as CSV."""
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...backends.text import visible
 from ...backends.token_facts import Scheduling
 from ...metrics.disturbance import Cause
 from ...metrics.summary import as_ms
+from .. import csv_text
 from ..no_text import NO_ID
-from .subject import Export, Row, Subject
+from .subject import Export, Row
 
 _FACTS = Scheduling.__struct_fields__
 COLUMNS = (
     "generation",
     "token",
-    "t_ns",
+    "since_start_ns",
     "at_ms",
     "gap_ns",
     "gap_ms",
@@ -40,40 +39,31 @@ COLUMNS = (
 )
 """The heading."""
 
-_FORMULA = ("=", "+", "-", "@")
 _SCHEDULING = Scheduling()
-_NO_VALUES = ("",) * 5
+_NO_VALUES = (None,) * 5
 
 
 def as_csv(export: Export) -> str:
-    """Return the tokens of all generations: RFC 4180 with line feeds; what has no value is empty.
+    """Return the tokens of all generations, as ``traces.csv_text`` has tables.
 
-    ``bytes`` has a token's bytes as hexadecimal digits. ``text`` is for reading: control characters are drawn as signs,
-    so that a row is a line, and what a spreadsheet would take for a formula begins with an apostrophe.
+    ``since_start_ns`` counts from when the recording was begun. ``bytes`` has a token's bytes as hexadecimal digits
+    behind ``hex:``, exactly. ``text`` is for reading: control characters are drawn as signs, so that a row is a line.
     """
-    rows = (row for subject in export.subjects for row in _rows(subject))
-    return _written(COLUMNS, rows)
+    return csv_text.as_csv(COLUMNS, _rows(export))
 
 
 def lanes_as_csv(lanes: Sequence[tuple[str, Export]]) -> str:
     """Return the same of several lanes, of which the name stands in the first column."""
-    rows = ((_readable(name), *row) for name, export in lanes for subject in export.subjects for row in _rows(subject))
-    return _written(("lane", *COLUMNS), rows)
+    rows = ((visible(name), *row) for name, export in lanes for row in _rows(export))
+    return csv_text.as_csv(("lane", *COLUMNS), rows)
 
 
-def _written(heading: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heading)
-    writer.writerows(rows)
-    return text.getvalue()
+def _rows(export: Export) -> Iterator[tuple[Any, ...]]:
+    start = export.events[0].t if export.header is None else export.header.t
+    return (_row(subject.number, start, row) for subject in export.subjects for row in subject.rows())
 
 
-def _rows(subject: Subject) -> Iterator[tuple[Any, ...]]:
-    return (_row(subject.number, row) for row in subject.rows())
-
-
-def _row(number: int, row: Row) -> tuple[Any, ...]:
+def _row(number: int, start: int, row: Row) -> tuple[Any, ...]:
     token, reasoning, at, gap, cause = row
     facts = token.scheduling or _SCHEDULING
     # The first token comes out of the prefill: it has no decode of its own.
@@ -81,7 +71,7 @@ def _row(number: int, row: Row) -> tuple[Any, ...]:
     return (
         number,
         token.index,
-        token.t,
+        token.t - start,
         as_ms(at),
         gap,
         as_ms(gap),
@@ -89,14 +79,14 @@ def _row(number: int, row: Row) -> tuple[Any, ...]:
         as_ms(decode),
         token.sample_ns,
         as_ms(token.sample_ns),
-        "" if cause is Cause.NONE else cause.name.lower(),
+        None if cause is Cause.NONE else cause.name.lower(),
         *[getattr(facts, name) for name in _FACTS],
         *_chances(row),
-        int(reasoning),
-        int(token.control),
-        "" if token.id == NO_ID else token.id,
-        token.piece.hex(),
-        _readable(token.piece.decode("utf-8", "replace")),
+        reasoning,
+        token.control,
+        None if token.id == NO_ID else token.id,
+        f"hex:{token.piece.hex()}" if token.piece else None,
+        visible(token.piece.decode("utf-8", "replace")) or None,
     )
 
 
@@ -106,9 +96,3 @@ def _chances(row: Row) -> tuple[Any, ...]:
         return _NO_VALUES
     chance = math.exp(min(facts.logprob, 0.0))
     return chance, facts.logprob, facts.rank, facts.entropy_nats / math.log(2), facts.cost_ns
-
-
-def _readable(text: str) -> str:
-    text = visible(text)
-    # Some spreadsheets look for a formula behind spaces, too.
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text

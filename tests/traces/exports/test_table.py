@@ -5,8 +5,13 @@ import io
 import math
 from pathlib import Path
 
-from decodescope.traces.exports.table import COLUMNS, as_csv
+from msgspec.structs import replace
 
+from decodescope.backends.text import visible
+from decodescope.traces.exports.table import COLUMNS, as_csv, lanes_as_csv
+
+from ...spreadsheets import changed
+from ..samples import HEADER
 from .recorded import GAP, PIECES, SLOW, exported, quiet_then_disturbed, tokens_of
 
 
@@ -33,7 +38,8 @@ def test_times(tmp_path: Path) -> None:
     assert (first["gap_ns"], first["gap_ms"], first["decode_ns"]) == ("", "", "")
     assert (second["gap_ns"], second["gap_ms"]) == (str(GAP + 2000), "6.914")
     assert (second["decode_ns"], second["sample_ms"]) == (str(GAP - 300_000), "0.1")
-    assert [int(row["t_ns"]) for row in rows] == [token.t for token in tokens_of(events)]
+    start = HEADER.t
+    assert [int(row["since_start_ns"]) + start for row in rows] == [token.t for token in tokens_of(events)]
     assert (slow["cause"], slow["involuntary_switches"], slow["wait_ns"]) == ("preempted", "37", str(12 * GAP))
     assert [row["cause"] for row in rows].count("") == len(rows) - 1
     assert rows[0]["read_bytes"] == ""
@@ -41,7 +47,7 @@ def test_times(tmp_path: Path) -> None:
 
 def test_probabilities(tmp_path: Path) -> None:
     rows = _rows(as_csv(exported(tmp_path)))
-    assert float(rows[9]["probability"]) == math.exp(-1.0)
+    assert rows[9]["probability"] == "0.367879441171442"  # e⁻¹ to 15 digits
     assert rows[9]["rank"] == "1"
     assert math.isclose(float(rows[9]["entropy_bits"]), 1 / math.log(2))
     assert rows[-1]["probability"] == rows[-1]["rank"] == rows[-1]["probability_ns"] == ""
@@ -49,11 +55,43 @@ def test_probabilities(tmp_path: Path) -> None:
 
 def test_bytes_are_exact_and_text_is_no_formula(tmp_path: Path) -> None:
     rows = _rows(as_csv(exported(tmp_path, quiet_then_disturbed())))
-    assert [bytes.fromhex(row["bytes"]) for row in rows] == [PIECES[index % len(PIECES)] for index in range(1, 41)]
-    formula = next(row for row in rows if row["bytes"] == b"=1+1".hex())
+    assert [bytes.fromhex(row["bytes"].removeprefix("hex:")) for row in rows] == [
+        PIECES[index % len(PIECES)] for index in range(1, 41)
+    ]
+    formula = next(row for row in rows if row["bytes"] == f"hex:{b'=1+1'.hex()}")
     assert formula["text"] == "'=1+1"
-    assert next(row for row in rows if row["bytes"] == b"\n".hex())["text"] == "␊"
-    assert not any(row["text"].startswith(("=", "+", "-", "@")) for row in rows)
+    assert next(row for row in rows if row["bytes"] == "hex:0a")["text"] == "␊"
+
+
+_TEXTS = {"cause", "bytes", "text"}
+
+
+def test_no_cell_is_changed_by_a_spreadsheet(tmp_path: Path) -> None:
+    pieces = [
+        b"1", b">1", b"1e", b'=cmd|"/c calc"!A1', b"@SUM(1)", b"-1+1", b"\t=1", b"\r=2", b"00012", b"1234567890123456",
+        b"1-2", b" 3/4", b"TRUE", b"null", b"None", b"'", b"1E5", b" 12", b"\xff", b"", b"May 5", b"50%", b"\xc2\xb2",
+        b"hi",
+    ]  # fmt: skip
+    late = 40 * 24 * 3600 * 10**9  # a machine that has been up for 40 days
+    events = [
+        replace(event, t=event.t + late, **({"piece": piece} if piece is not None else {}))
+        for event, piece in zip(
+            quiet_then_disturbed(len(pieces) + 10),
+            [*[None] * 8, *pieces, *[None] * 11],
+            strict=True,
+        )
+    ]
+    export = exported(tmp_path, events)
+    for start in (events[0].t, late):
+        export = replace(export, header=replace(HEADER, t=start))
+        assert changed(as_csv(export), _TEXTS) == []
+    assert changed(as_csv(replace(export, header=None)), _TEXTS) == []
+    assert changed(lanes_as_csv([("=1", export), ("3e31", export), ("a", export)]), {"lane", *_TEXTS}) == []
+    rows = _rows(as_csv(export))[: len(pieces)]
+    assert [bytes.fromhex(row["bytes"].removeprefix("hex:")) for row in rows] == pieces
+    assert [row["text"].removeprefix("'") if row["text"] else "" for row in rows] == [
+        visible(piece.decode("utf-8", "replace")) for piece in pieces
+    ]
 
 
 def test_without_text(tmp_path: Path) -> None:
