@@ -136,7 +136,7 @@ def test_a_template_that_rewrites_earlier_turns_is_why_less_is_cached(
         for event in events:
             run.apply(event)
         runs.append(run)
-    lost = lost_reuse(*runs, model)
+    lost = lost_reuse(runs[0], runs[1], model)
     assert lost is not None
     assert lost.loss is Loss.TEMPLATE
     before, after = (run.prompt for run in runs)
