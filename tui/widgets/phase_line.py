@@ -114,7 +114,7 @@ def _prefill(session: Session, now: int, width: int) -> Row:
 
 def _prefilled_again(session: Session, width: int) -> list[str]:
     lost = session.lost_reuse
-    return [] if lost is None else [lost.sentence if width >= 120 else lost.brief]
+    return [] if lost is None else [lost.sentence if width >= 116 else lost.brief]
 
 
 def against_reading(session: Session) -> str | None:
