@@ -32,6 +32,7 @@ from .transcript import AnswerText, Turn, turns_of
 if TYPE_CHECKING:
     from ..metrics.floor import MemoryFloor, NoFloor
     from ..metrics.prefill import PrefillForecast
+    from ..metrics.reuse import LostReuse
     from ..metrics.run import Run
 
 
@@ -108,6 +109,10 @@ class Session:
         self.bandwidth: float | None = None
         """Bytes per second that the memory gives to as many threads as the model uses."""
         self._context_before = 0
+        self._earlier: Run | None = None
+        """The run before, on the same engine."""
+        self.lost_reuse: LostReuse | None = None
+        """What the run could not use of the cache, though it belongs to the same conversation."""
         self._of_last_engine: Run | None = None
         """A run whose engine is gone: nothing of it is in the context any more."""
         self._forecast: PrefillForecast | None = None
@@ -194,6 +199,7 @@ class Session:
         self.phase = Phase.LOADING
         self._context_before = 0
         self._of_last_engine = self.run
+        self._earlier = None
         self.model = None
         self.load_fraction = 0.0
         self.failure = None
@@ -258,8 +264,10 @@ class Session:
     def _forget_answer(self) -> None:
         self._context_before = self.context_used
         self.stopping = False
+        self.lost_reuse = None
         if self.run is not None:
             self._forecast = self.run.forecast
+            self._earlier = None if self.run is self._of_last_engine else self.run
         self.run = None
         if self.phase is not Phase.GONE:
             self.failure = None
@@ -302,6 +310,8 @@ class Session:
             case PromptReady() | PrefillProgress():
                 self._to_run(event)
                 self.phase = Phase.PREFILL
+                if isinstance(event, PromptReady):
+                    self._compare_with_cache()
             case Finished():
                 self._to_run(event)
                 self._end(event, changes)
@@ -333,6 +343,12 @@ class Session:
         from ..metrics.run import Run
 
         return Run(taken, None if self.model is None else forecast_for(self.model, self._forecast))
+
+    def _compare_with_cache(self) -> None:
+        if self._earlier is not None and self.run is not None and self.model is not None:
+            from ..metrics.reuse import lost_reuse
+
+            self.lost_reuse = lost_reuse(self._earlier, self.run, self.model)
 
     def _to_run(self, event: Event) -> None:
         if self.run is not None:

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from decodescope.backends.events import Failed, Finished, Log, ModelReady, Token
+from decodescope.backends.events import Failed, Finished, Log, ModelReady, RequestTaken, Token
 from decodescope.backends.requests import Request, Sampling
+from decodescope.metrics.reuse import Loss, lost_reuse
+from decodescope.metrics.run import Run
 
 from ..models.gguf_files import Value
 from .engines import Open, chat, prompt_of, text_of
@@ -113,3 +115,34 @@ def test_turns_end_on_any_end_of_generation_token(open_llama: Open, demo_path: P
     ids = {event.id for event in events if isinstance(event, Token)}
     assert len(ids) > 100
     assert not ids & {0, END_OF_TURN}
+
+
+def test_a_template_that_rewrites_earlier_turns_is_why_less_is_cached(
+    open_llama: Open, demo_path: Path, tmp_path: Path
+) -> None:
+    """The last turn carries a mark that goes when another one follows."""
+    template = (
+        "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}"
+        "{% if loop.last %} (this one){% endif %}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+    )
+    engine = open_llama(tiny_llama(tmp_path / "rewrites.gguf", demo_path, {"tokenizer.chat_template": template}))
+    model = engine.load()
+    sampling = Sampling(ignore_eos=True)
+    runs = []
+    first = engine.run(chat("Name a river.", max_tokens=4, sampling=sampling))
+    for events in (first, engine.run(chat("Name a river.", text_of(first), "And?", max_tokens=2, sampling=sampling))):
+        taken = next(event for event in events if isinstance(event, RequestTaken))
+        run = Run(taken)
+        for event in events:
+            run.apply(event)
+        runs.append(run)
+    lost = lost_reuse(runs[0], runs[1], model)
+    assert lost is not None
+    assert lost.loss is Loss.TEMPLATE
+    before, after = (run.prompt for run in runs)
+    assert before is not None
+    assert after is not None
+    same = lost.token - 1
+    assert (before.tokens[:same], after.cached) == (after.tokens[:same], same)
+    assert before.tokens[same] != after.tokens[same]
+    assert lost.tokens == len(before.tokens) + 3 - same

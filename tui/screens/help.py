@@ -19,6 +19,10 @@ _FIGURES = (
     ("TPOT", "Time per output token: (last token − first token) / (tokens − 1)."),
     ("ITL", "Inter-token latency: the gap between two tokens; half of the gaps are below p50, 99 in 100 below p99."),
     ("write", "Tokens written per second over the whole answer; now: over its last two seconds."),
+    (
+        "cached",
+        "Prompt tokens that the KV cache held from the turn before; once the answer is done, in the place of now.",
+    ),
     ("read", "Prompt tokens read per second; tokens that the cache held already are left out."),
     ("TTFA", "Time to first answer, where the model reasons first: from the request to the first token of the answer."),
     ("slowdown", "read / write: how many times longer a token takes to write than to read."),

@@ -41,6 +41,8 @@ def why_table(session: Session) -> Table:
     known = floor if isinstance(floor, MemoryFloor) else None
     for fact in facts(explain(run, session.model, known)):
         table.add_row(fact.label, _value(fact), Text(fact.note))
+    if session.lost_reuse is not None:
+        table.add_row("", "", Text(session.lost_reuse.sentence))
     table.add_row()
     if known is not None:
         table.add_row(

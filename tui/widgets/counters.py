@@ -32,6 +32,8 @@ class Figures(msgspec.Struct, frozen=True):
     tokens: str = numbers.MISSING
     elapsed: str = numbers.MISSING
     seed: str = numbers.MISSING
+    cached: str | None = None
+    """Prompt tokens that the KV cache held; None before the answer is done."""
     ttfa: str | None = None
     """Time to first answer; None without reasoning."""
 
@@ -80,6 +82,7 @@ def _figures(run: "Run", gaps: "Percentiles | None", now: int) -> Figures:
         tokens=numbers.count(run.token_count),
         elapsed=numbers.seconds(now - run.taken.t if run.end is None else run.elapsed_ns),
         seed=str(run.taken.seed),
+        cached=None if run.end is None or run.cached_tokens is None else numbers.count(run.cached_tokens),
         ttfa=numbers.milliseconds(run.ttfa_ns) if run.reasoning_tokens else None,
     )
 
@@ -108,6 +111,9 @@ def grid(shown: Figures, width: int, height: int) -> list[Row]:
             if name == "slowdown" and shown.ttfa is not None:
                 # A model that reasons: how long it took to begin its answer says more.
                 label, value = "TTFA", shown.ttfa
+            if name == "now" and shown.cached is not None:
+                # Nothing is written any more: what the answer owes to the turns before it takes the place.
+                label, value = "cached", shown.cached
             gap = " " * _GAP if spans else ""
             spans.append((f"{gap}{label} ", "dim"))
             role = "dim" if value == numbers.MISSING else "strong" if name in _EMPHASISED else ""

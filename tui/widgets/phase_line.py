@@ -105,10 +105,16 @@ def _prefill(session: Session, now: int, width: int) -> Row:
         parts.append(f"{numbers.seconds(max(0, left - max(0, now - run.progress.t))):>5} left")
     if session.model is not None and session.model.progress == "micro-batch" and width >= 100:
         parts.append(f"in steps of {session.model.micro_batch:,}")
+    parts += _prefilled_again(session, width)
     while len(parts) > 1 and len(" · ".join(parts)) > width - _LABEL_CELLS:
         parts.pop()
     whole = max(total, 1)
     return _with_bar("read", processed / whole, cached / whole, " · ".join(parts), width)
+
+
+def _prefilled_again(session: Session, width: int) -> list[str]:
+    lost = session.lost_reuse
+    return [] if lost is None else [lost.sentence if width >= 116 else lost.brief]
 
 
 def against_reading(session: Session) -> str | None:
@@ -149,6 +155,7 @@ def _outcome(session: Session, width: int) -> list[str]:
     if run.token_count == 0:
         return [reason or "before the first token"]
     parts = [f"{numbers.counted(run.token_count, 'token')} in {numbers.seconds(run.e2e_ns)}"]
+    parts += _prefilled_again(session, width)
     disturbance = run.disturbance
     if disturbance is not None and disturbance.disturbed:
         lost = disturbance.sentence if width >= 100 else f"{disturbance.disturbed:,} disturbed"
