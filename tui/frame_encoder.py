@@ -364,12 +364,14 @@ def _placed(x: int, strips: Iterable[Strip]) -> Iterator[tuple[int, Strip]]:
         x += strip.cell_length
 
 
-@cache
 def _is_certain(text: str) -> bool:
     """Whether all terminals take a cluster for as many cells as we do: characters that are used in writing, alone, and
     an empty cell, which is none."""
-    if len(text) > 1:
-        return False
+    return len(text) < 2 and _is_written(text)
+
+
+@cache
+def _is_written(text: str) -> bool:
     if not text or is_simple(text):
         return True
     cells = 2 if east_asian_width(text) in "WF" else 1

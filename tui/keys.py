@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -24,6 +24,31 @@ class Key(msgspec.Struct, frozen=True):
     recorded: bool = True
     """Whether it works on a recording, which can only be looked at."""
 
+    @property
+    def of_the_app(self) -> str:
+        """The action's name where it is one of every app; otherwise empty."""
+        return self.action.removeprefix("app.") if self.action.startswith("app.") else ""
+
+
+APP_KEYS = (
+    Key(
+        "f12",
+        "app.redraw",
+        "redraw",
+        "Draw everything afresh, whatever else has written there.",
+        "f12",
+        rank=9,
+    ),
+    Key(
+        "ctrl+z",
+        "app.suspend_process",
+        "suspend",
+        "Go back to the shell, whose fg continues here; what the engine does goes on.",
+        "^z",
+        rank=9,
+    ),
+)
+"""Of every app on a terminal."""
 
 KEYS = (
     Key("escape", "stop", "stop", "Stop the answer.", "esc", recorded=False),
@@ -96,6 +121,7 @@ KEYS = (
     Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l", rank=3, recorded=False),
     Key("f1", "help", "help", "Show the keys and what the figures mean.", "f1", "question_mark"),
     Key("ctrl+p", "app.command_palette", "menu", "Find a command, or change the theme.", "^p", rank=1),
+    *APP_KEYS,
     Key("ctrl+q", "app.quit", "quit", "Quit.", "^q"),
 )
 
@@ -125,12 +151,17 @@ def bindings(keys: Sequence[Key] = KEYS, *, letters: bool = True) -> list[Bindin
     """Return the bindings of a screen on which these keys work; without ``letters`` these are typed."""
     made: list[Binding] = []
     for key in keys:
-        if key.action.startswith("app."):
+        if key.of_the_app:
             continue  # bound by the app itself
         made.append(Binding(key.key, key.action, key.help, show=False, priority=True))
         if letters and key.letter:
             made.append(Binding(key.letter, key.action, key.help, show=False))
     return made
+
+
+def app_bindings() -> list[BindingType]:
+    """Return the bindings of an app for ``APP_KEYS``."""
+    return [Binding(key.key, key.of_the_app, key.help, show=False, priority=True) for key in APP_KEYS]
 
 
 def refusing() -> list[Binding]:
