@@ -81,7 +81,7 @@ def lost_reuse(before: Run, run: Run, model: ModelReady) -> LostReuse | None:
     if same < len(before.prompt.tokens):
         loss = Loss.TEMPLATE
     elif same < len(held):
-        loss = Loss.REASONING if before.thinking.any() else Loss.TOKENS
+        loss = Loss.REASONING if before.reasoning.any() else Loss.TOKENS
     else:
         loss = Loss.DETERMINED if run.taken.sampling.determined and model.rollback else Loss.MEMORY
     return LostReuse(lost, same + 1, loss)

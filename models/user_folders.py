@@ -1,29 +1,18 @@
 """Where this user's files belong: the one rule for caches, settings and state, ours and other programs'.
 
-The rule is that of the XDG Base Directory Specification, as recent versions of platformdirs apply it, which takes 9 ms
-to import: a variable counts only when it holds an absolute path, and where ``HOME`` holds none, home is what the system
-has for this user.
+The rule is that of platformdirs, and so of the XDG Base Directory Specification: a variable counts only when it holds
+an absolute path, and where ``HOME`` holds none, home is what the system has for this user.
 """
 
 import os
 import pwd
-import sys
 from pathlib import Path
 from typing import Literal
 
 Kind = Literal["cache", "config", "state"]
 
 _PROGRAM = "decodescope"
-_XDG: dict[Kind, tuple[str, str]] = {
-    "cache": ("XDG_CACHE_HOME", ".cache"),
-    "config": ("XDG_CONFIG_HOME", ".config"),
-    "state": ("XDG_STATE_HOME", ".local/state"),
-}
-_MACOS: dict[Kind, str] = {
-    "cache": "Library/Caches",
-    "config": "Library/Application Support",
-    "state": "Library/Application Support",
-}
+_VARIABLES: dict[Kind, str] = {"cache": "XDG_CACHE_HOME", "config": "XDG_CONFIG_HOME", "state": "XDG_STATE_HOME"}
 
 
 def home() -> Path | None:
@@ -53,19 +42,21 @@ def base_folder(kind: Kind, *, xdg: bool = False) -> Path | None:
 
     ``xdg``: the default is that of the specification on macOS too, for programs that know no other.
     """
-    variable, default = _XDG[kind]
-    named = os.environ.get(variable, "")
-    if os.path.isabs(named):
-        return Path(named)
-    user = home()
-    if user is None:
+    # Not needed for a help text.
+    from platformdirs import PlatformDirs
+    from platformdirs.unix import Unix
+
+    folders = Unix() if xdg else PlatformDirs()
+    try:
+        found: Path = getattr(folders, f"user_{kind}_path")
+    except RuntimeError:  # there is no home
         return None
-    return user / (_MACOS[kind] if sys.platform == "darwin" and not xdg else default)
+    return found if found.is_absolute() else None
 
 
 def variable_of(kind: Kind) -> str | None:
     """Return the variable that names the folder of a kind; ``None`` where none does and it is the default."""
-    variable, _ = _XDG[kind]
+    variable = _VARIABLES[kind]
     return variable if os.path.isabs(os.environ.get(variable, "")) else None
 
 
@@ -86,7 +77,7 @@ def oddities() -> list[str]:
             f"HOME {how}: "
             + (f"{instead} is used, the system's entry for this user." if instead else "this user has no home.")
         )
-    for variable, _ in _XDG.values():
+    for variable in _VARIABLES.values():
         value = os.environ.get(variable, "")
         if value and not os.path.isabs(value):
             said.append(f"{variable} is a relative path ({value}): it is ignored, as the XDG specification demands.")

@@ -127,6 +127,7 @@ def frame_times(times: Sequence[int]) -> list[int]:
 class _Film(TerminalApp):
     # Nobody can press them.
     CSS = TerminalApp.CSS + "KeyBar { display: none; }"
+    _gives_way = False  # its size was asked for
 
     def __init__(
         self,

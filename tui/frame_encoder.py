@@ -7,7 +7,6 @@ from itertools import groupby
 from operator import itemgetter
 from unicodedata import category, east_asian_width
 
-import msgspec
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
@@ -15,10 +14,9 @@ from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.strip import Strip
 
 from .conversation.graphemes import clusters, drawn, is_simple, width_of
+from .pens import INVISIBLE_ON_SPACES, Pen, blank, pen, rendered
 
 _RESET = "\x1b[0m"
-_INVISIBLE_ON_SPACES = frozenset({"", "1", "2", "3", "1;2", "1;3", "2;3", "1;2;3"})
-"""Bold, dim and italic."""
 _GAP_AT_MOST = 4
 """So many cells that need not change are cheaper to write again than to step over."""
 _ERASED_AT_LEAST = 8
@@ -29,33 +27,6 @@ _WRITTEN = frozenset("LNPZ")
 """Letters, digits, punctuation and spaces, by the first letter of their category."""
 _CONJOINING = re.compile("[\u0e33\u0eb3\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]")
 """Letters that some terminals draw in the cell of the one before: of Hangul syllables, and Thai and Lao am."""
-
-
-class Pen(msgspec.Struct, frozen=True, eq=False):
-    """A style as the parameters of SGR sequences. Pens that look the same are one object."""
-
-    attributes: str
-    foreground: str
-    background: str
-
-    @property
-    def parameters(self) -> str:
-        """All of it."""
-        return ";".join(part for part in (self.attributes, self.foreground, self.background) if part)
-
-
-@cache
-def pen(attributes: str, foreground: str, background: str) -> Pen:
-    """Return the one pen of these parameters."""
-    return Pen(attributes, foreground, background)
-
-
-@cache
-def blank(of: Pen) -> Pen:
-    """Return the pen for spaces: what they do not show is left out."""
-    if of.attributes in _INVISIBLE_ON_SPACES:
-        return pen("", "", of.background)
-    return of
 
 
 class _Encoded(CompositorUpdate):
@@ -288,7 +259,7 @@ class FrameEncoder:
         key = (style._color, style._bgcolor, style._attributes & style._set_attributes)
         found = self._pens.get(key)
         if found is None:
-            found = self._pens[key] = _parameters(style, console)
+            found = self._pens[key] = rendered(style, console)
         return found
 
     def _write(self, y: int, row: _Row, first: int, last: int) -> None:
@@ -329,7 +300,7 @@ class FrameEncoder:
     def _take(self, new: Pen, *, spaces: bool) -> None:
         """Change to a pen; ``spaces``: nothing but its background will be seen."""
         old = self._pen
-        if spaces and old is not None and old.attributes in _INVISIBLE_ON_SPACES:
+        if spaces and old is not None and old.attributes in INVISIBLE_ON_SPACES:
             new = pen(old.attributes, old.foreground, new.background)
         if old is new:
             return
@@ -364,12 +335,14 @@ def _placed(x: int, strips: Iterable[Strip]) -> Iterator[tuple[int, Strip]]:
         x += strip.cell_length
 
 
-@cache
 def _is_certain(text: str) -> bool:
     """Whether all terminals take a cluster for as many cells as we do: characters that are used in writing, alone, and
     an empty cell, which is none."""
-    if len(text) > 1:
-        return False
+    return len(text) < 2 and _is_written(text)
+
+
+@cache
+def _is_written(text: str) -> bool:
     if not text or is_simple(text):
         return True
     cells = 2 if east_asian_width(text) in "WF" else 1
@@ -398,18 +371,3 @@ def _runs(columns: Sequence[int], step: int = _GAP_AT_MOST) -> Iterator[tuple[in
             first = column
         previous = column
     yield first, previous + 1
-
-
-def _parameters(style: Style, console: Console) -> Pen:
-    system = console._color_system
-    if system is None:
-        from rich.color import ColorSystem
-
-        system = ColorSystem.TRUECOLOR
-    plain = style.without_color.render("x", color_system=system)
-    attributes = plain[2 : plain.index("m")] if plain.startswith("\x1b[") else ""
-    foreground = "" if style.color is None else ";".join(style.color.downgrade(system).get_ansi_codes())
-    background = (
-        "" if style.bgcolor is None else ";".join(style.bgcolor.downgrade(system).get_ansi_codes(foreground=False))
-    )
-    return pen(attributes, foreground, background)

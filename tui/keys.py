@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 
 
 class Key(msgspec.Struct, frozen=True):
@@ -26,6 +26,31 @@ class Key(msgspec.Struct, frozen=True):
     pair: str = ""
     """What it and the other keys of this name do together, in one word: the key bar has one entry for them."""
 
+    @property
+    def of_the_app(self) -> str:
+        """The action's name where it is one of every app; otherwise empty."""
+        return self.action.removeprefix("app.") if self.action.startswith("app.") else ""
+
+
+APP_KEYS = (
+    Key(
+        "f12",
+        "app.redraw",
+        "redraw",
+        "Draw everything afresh, whatever else has written there.",
+        "f12",
+        rank=9,
+    ),
+    Key(
+        "ctrl+z",
+        "app.suspend_process",
+        "suspend",
+        "Go back to the shell, whose fg continues here; what the engine does goes on.",
+        "^z",
+        rank=9,
+    ),
+)
+"""Of every app on a terminal."""
 
 KEYS = (
     Key("escape", "stop", "stop", "Stop the answer.", "esc", recorded=False),
@@ -98,6 +123,7 @@ KEYS = (
     Key("ctrl+l", "clear", "clear", "Clear the conversation; the model forgets it.", "^l", rank=3, recorded=False),
     Key("f1", "help", "help", "Show the keys and what the figures mean.", "f1", "question_mark"),
     Key("ctrl+p", "app.command_palette", "menu", "Find a command, or change the theme.", "^p", rank=1),
+    *APP_KEYS,
     Key("ctrl+q", "app.quit", "quit", "Quit.", "^q"),
 )
 
@@ -127,12 +153,17 @@ def bindings(keys: Sequence[Key] = KEYS, *, letters: bool = True) -> list[Bindin
     """Return the bindings of a screen on which these keys work; without ``letters`` these are typed."""
     made: list[Binding] = []
     for key in keys:
-        if key.action.startswith("app."):
+        if key.of_the_app:
             continue  # bound by the app itself
         made.append(Binding(key.key, key.action, key.help, show=False, priority=True))
         if letters and key.letter:
             made.append(Binding(key.letter, key.action, key.help, show=False))
     return made
+
+
+def app_bindings() -> list[BindingType]:
+    """Return the bindings of an app for ``APP_KEYS``."""
+    return [Binding(key.key, key.of_the_app, key.help, show=False, priority=True) for key in APP_KEYS]
 
 
 def refusing() -> list[Binding]:

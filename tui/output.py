@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ..metrics.series import Int64Array
 
 _MARKS_AT_MOST = 256
+_WAKE_BYTES = 4096
 
 
 class Traffic:
@@ -81,16 +82,18 @@ class Output:
         self._file = file
         self._on_lost = on_lost
         self._lost = False
+        self.held = False
+        """Whether everything is dropped."""
         self.traffic = Traffic()
         self._descriptor = _own_description(file.fileno())
         self._woken, self._wake = os.pipe()
 
     def write(self, text: str) -> int:
-        """Write all of it, however long the terminal takes."""
+        """Write all of it, however long the terminal takes, or what there is time for until it is held."""
         data = memoryview(text.encode("utf-8", "replace"))
         whole = len(data)
         try:
-            while data and not self._lost:
+            while data and not (self._lost or self.held):
                 try:
                     data = data[os.write(self._descriptor, data) :]
                     self.traffic.goes_on()
@@ -115,10 +118,16 @@ class Output:
         """Whether it is a terminal still."""
         return self._file.isatty()
 
-    def abandon(self) -> None:
-        """Write nothing more, not even what is left of a frame that is being written."""
-        self._lost = True
+    def hold(self) -> None:
+        """Drop everything, also what is left of a frame that is being written."""
+        self.held = True
         os.write(self._wake, b".")
+
+    def release(self) -> None:
+        """Write again; no thread may be writing."""
+        while select.select([self._woken], [], [], 0)[0]:
+            os.read(self._woken, _WAKE_BYTES)
+        self.held = False
 
     def close(self) -> None:
         """Give the descriptors back; no thread may be writing."""

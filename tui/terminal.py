@@ -1,6 +1,7 @@
 """The terminal: keys from it, frames to it, and its state restored whatever happens."""
 
 import contextlib
+import errno
 import os
 import selectors
 import signal
@@ -8,17 +9,22 @@ import sys
 import termios
 import threading
 import time
+import tty
 from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TextIO
 
 from textual._ansi_sequences import SYNC_END, SYNC_START
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Resize
+from textual.geometry import Size
 
-from .output import Output, Traffic
+from .output import Output
 from .typed import Typed
 
 if TYPE_CHECKING:
     from textual.app import App
+
+    from .witness import Witness
 
 _SCREEN_NICE = 5  # at 19 an engine that keeps all cores busy leaves the screen standing for seconds
 _EXIT_DEADLINE = 3.0
@@ -26,6 +32,19 @@ _KEYS_BYTES = 1 << 16
 _ATTEMPTS, _ATTEMPT_SECONDS = 20, 0.005
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 """The keys for the last two arrive as keys: the terminal sends no signal for them."""
+_NOT_ENDING = frozenset(
+    {
+        *(signal.SIGKILL, signal.SIGSTOP),
+        # Nothing comes of them, or a stop.
+        *(signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH, signal.SIGCONT),
+        *(signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU),
+        # Faults: whoever returns from a handler runs into them again. The witness restores.
+        *(signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS, signal.SIGTRAP),
+        *({signal.Signals["SIGINFO"]} if hasattr(signal, "SIGINFO") else ()),
+    }
+)
+"""All others end a process that says nothing about them."""
+_DRAIN_SECONDS = 0.5
 
 RESTORE = (
     "\x1b[<u"  # kitty's keyboard protocol; before the alternate screen is left, which has a stack of its own
@@ -58,16 +77,17 @@ def lower_priority() -> None:
 
 
 class TerminalDriver(LinuxDriver):
-    """Textual's driver, on the terminal that a ``Terminal`` has found."""
+    """Textual's driver, on the terminal that a ``Terminal`` has opened."""
 
     def __init__(self, app: "App[Any]", **settings: Any) -> None:
         super().__init__(app, **settings)
-        terminal = Terminal.current
+        assert Terminal.current is not None
+        self._terminal = Terminal.current
+        self._file = self._terminal.output  # type: ignore[assignment]
         self._open_frame: list[str] = []
-        self._traffic: Traffic | None = None
-        if terminal is not None:
-            self._file = terminal.output  # type: ignore[assignment]
-            self._traffic = terminal.output.traffic
+        self._setting_up = self._in_use = False
+        self._set_up: list[str] = []
+        """What has set the terminal up for the app."""
 
     def run_input_thread(self) -> None:
         """Read keys until the app ends, as Textual does, but survive what is not UTF-8 and keep pastes whole."""
@@ -79,14 +99,75 @@ class TerminalDriver(LinuxDriver):
                 for message in typed.feed(os.read(self.fileno, _KEYS_BYTES) if ready else b""):
                     self.process_message(message)
 
+    def start_application_mode(self) -> None:
+        """Set the terminal up."""
+        self._setting_up = True
+        super().start_application_mode()  # type: ignore[no-untyped-call]
+        self._setting_up, self._in_use = False, True
+
+    def stop_application_mode(self) -> None:
+        """Set the terminal back."""
+        self._in_use = False
+        super().stop_application_mode()
+
+    @property
+    def can_suspend(self) -> bool:
+        """Whether there is a shell that would bring this process back: an ancestor in the same session that is no part
+        of its group."""
+        import psutil  # only for those who ask
+
+        def could_continue(pid: int) -> bool:
+            try:
+                return os.getsid(pid) == os.getsid(0) and os.getpgid(pid) != os.getpgrp()
+            except OSError:
+                return False  # it has ended, or is somebody else's
+
+        return any(could_continue(one.pid) for one in psutil.Process().parents())
+
+    def suspend(self, whom: int = 0) -> None:
+        """Give the terminal back and stop ``whom``: a process or, with 0, this group, which is a job of the shell.
+        Returns once somebody has brought it to the foreground, all set up again."""
+        if not self._in_use:  # any longer
+            _stop(whom)
+            return
+        self._terminal.lend()
+        _stop(whom)
+        self._terminal.take_back()
+        self._set_up_after("")
+
+    def set_up_again(self) -> None:
+        """Set the terminal up as for the first time, whatever it has been set to meanwhile, and draw everything."""
+        if self._in_use:
+            self._terminal.wait_for_foreground()
+            self._set_up_after(RESTORE)
+
+    def _set_up_after(self, before: str) -> None:
+        raw = [*(attributes := self._terminal.attributes)]
+        raw[tty.IFLAG] = self._patch_iflag(raw[tty.IFLAG])
+        raw[tty.LFLAG] = self._patch_lflag(raw[tty.LFLAG])
+        raw[tty.CC] = [*raw[tty.CC]]
+        raw[tty.CC][termios.VMIN] = 1
+        with contextlib.suppress(termios.error):  # the terminal has gone, which writing tells
+            termios.tcsetattr(self.fileno, termios.TCSANOW, raw)
+        self.attrs_before = attributes
+        self._terminal.taken()
+        self.write(before + "".join(self._set_up))
+        # In the background nobody was told of another size.
+        size = Size(*self._get_terminal_size())
+        self._app.post_message(Resize(size, size))
+
+    def _sigtstp_application(self, *arguments: Any) -> None:
+        if not self._in_use:
+            _stop(os.getpid())
+        elif not self._terminal.output.held:
+            self._terminal.output.hold()  # a terminal that takes nothing does not keep it waiting
+            self._loop.call_soon_threadsafe(self.suspend, os.getpid())
+
     def _sigcont_application(self, *arguments: Any) -> None:
-        # Textual would begin anew what a SIGSTOP never ended: a second reader of the keys, and raw modes taken for
-        # those to be restored.
-        if self._must_signal_resume:
-            super()._sigcont_application(*arguments)
-        elif self._app._loop is not None:
+        # What has stopped this process, SIGSTOP for one, may have let others set the terminal to their needs.
+        if self._in_use and not self._terminal.lent:
             # A signal by itself does not wake the loop.
-            self._app._loop.call_soon_threadsafe(self._app.call_later, self._app.refresh)
+            self._loop.call_soon_threadsafe(self.set_up_again)
 
     def write(self, data: str) -> None:
         """Hand a frame over, with what makes it one update in one piece."""
@@ -96,9 +177,20 @@ class TerminalDriver(LinuxDriver):
                 return
             data = "".join(self._open_frame)
             self._open_frame.clear()
-        if self._traffic is not None:
-            self._traffic.handing_over()
+        if self._setting_up:
+            self._set_up.append(data)
+        self._terminal.output.traffic.handing_over()
         super().write(data)
+
+
+def _stop(whom: int) -> None:
+    """Stop a process, or with 0 this group, as the terminal's key does; where nobody could continue it nothing comes of
+    that."""
+    handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+    try:
+        os.kill(whom, signal.SIGTSTP)
+    finally:
+        signal.signal(signal.SIGTSTP, handler)
 
 
 class Terminal:
@@ -113,9 +205,14 @@ class Terminal:
     def __init__(self) -> None:
         self.exit_code: int | None = None
         """128 + the signal that ended the app; None otherwise."""
+        self.lent = False
+        """Whether others have the terminal, which is as it was."""
+        self.attributes: list[Any] = []
+        """Modes of the line discipline, which are to be restored."""
+        self._witness: Witness | None = None
         self._deadline: threading.Timer | None = None
         self._app: App[Any] | None = None
-        self._handlers: dict[signal.Signals, Any] = {}
+        self._handlers: dict[int, Any] = {}
         self._opened: TextIO | None = None
         self.output: Output
 
@@ -128,11 +225,14 @@ class Terminal:
         if file is None or not file.isatty():
             file = self._opened = _open_terminal("w")
         self.output = Output(file, self._lost)
-        self._attributes = termios.tcgetattr(0)
+        self.attributes = termios.tcgetattr(0)
 
     def __enter__(self) -> Self:
-        for ending in _ENDING_SIGNALS:
-            self._handlers[ending] = signal.signal(ending, self._ended_by)
+        for number in signal.valid_signals() - _NOT_ENDING:
+            if number in _ENDING_SIGNALS or signal.getsignal(number) is signal.SIG_DFL:
+                self._handlers[number] = signal.signal(number, self._ended_by)
+        for number in (signal.SIGTSTP, signal.SIGCONT):
+            self._handlers[number] = signal.getsignal(number)  # Textual's driver takes them
         Terminal.current = self
         return self
 
@@ -142,19 +242,61 @@ class Terminal:
         Terminal.current = None
         if self._deadline is not None:
             self._deadline.cancel()
-        for ending, handler in self._handlers.items():
-            signal.signal(ending, handler)
-        if error is not None:
+        for number, handler in self._handlers.items():
+            signal.signal(number, handler)
+        if error is not None or self.output.held:
             self._restore()
         else:
             self._restore_modes(0)
             self.output.close()
+        if self._witness is not None:
+            self._witness.close()
         if self._opened is not None:
             self._opened.close()
 
     def watch(self, app: "App[Any]") -> None:
         """End this app when the terminal or a signal says so."""
         self._app = app
+
+    def call_witness(self) -> None:
+        """Have the terminal restored however this process ends, from now on."""
+        from .witness import Witness
+
+        with contextlib.suppress(OSError):  # no more processes, or no shell: then there is none
+            self._witness = Witness(RESTORE)
+        self.taken()
+
+    def lend(self) -> None:
+        """Give the terminal back for a while."""
+        self.output.hold()
+        deadline = time.monotonic() + _DRAIN_SECONDS
+        while self.output.traffic.backlog and time.monotonic() < deadline:
+            time.sleep(_ATTEMPT_SECONDS)
+        self._restore()
+        self.lent = True
+
+    def take_back(self) -> None:
+        """Have the terminal again, as soon as this process is in the foreground."""
+        self.wait_for_foreground()
+        with contextlib.suppress(termios.error):  # it has gone, which writing tells
+            self.attributes = termios.tcgetattr(0)
+        self.lent = False
+        self.output.release()
+
+    def taken(self) -> None:
+        """The terminal has been set up: should this process end, it has to be restored."""
+        if self._witness is not None:
+            self._witness.restores(self.attributes)
+
+    def wait_for_foreground(self) -> None:
+        """Return when this process is in the foreground. Until then it is stopped whenever it is continued, as the
+        terminal does with all that would change its modes."""
+        while True:
+            try:
+                return termios.tcsetattr(0, termios.TCSANOW, termios.tcgetattr(0))
+            except termios.error as error:
+                if error.args[0] != errno.EINTR:  # continued
+                    return self._lost()
 
     def _ended_by(self, number: int, frame: FrameType | None) -> None:
         self._end(128 + number)
@@ -173,7 +315,7 @@ class Terminal:
     def _end(self, code: int) -> None:
         asked_before, self.exit_code = self.exit_code is not None, code
         loop = None if self._app is None else self._app._loop
-        if asked_before or self._app is None or loop is None:
+        if asked_before or self.lent or self._app is None or loop is None:
             self._end_at_once()
         else:
             self.expect_end()
@@ -184,12 +326,18 @@ class Terminal:
         os._exit(self.exit_code or (self._app.return_code if self._app else None) or 0)
 
     def _restore(self) -> None:
+        if not self.lent:
+            self._give_back()
+        if self._witness is not None:
+            self._witness.rests()
+
+    def _give_back(self) -> None:
         try:
             # A description of its own, so that not blocking here changes nothing for whoever shares the terminal.
             fd = os.open("/dev/tty", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
         except OSError:
             return  # the terminal is gone: there is nothing left to restore
-        self.output.abandon()
+        self.output.hold()
         self._restore_modes(fd)
         try:
             termios.tcflush(fd, termios.TCOFLUSH)  # frames that nobody has read make room
@@ -205,7 +353,7 @@ class Terminal:
 
     def _restore_modes(self, fd: int) -> None:
         with contextlib.suppress(OSError, termios.error):  # the terminal is gone
-            termios.tcsetattr(fd, termios.TCSANOW, self._attributes)
+            termios.tcsetattr(fd, termios.TCSANOW, self.attributes)
 
 
 def _open_terminal(mode: Literal["r", "w"]) -> TextIO:

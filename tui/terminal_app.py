@@ -3,25 +3,31 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from textwrap import wrap
+from typing import Any, ClassVar, TypeVar
 
-from platformdirs import user_state_path
 from rich.console import RenderableType
-from textual._compositor import CompositorUpdate
+from rich.segment import Segment
+from textual._compositor import CompositorUpdate, LayoutUpdate
 from textual.app import App, SystemCommand
+from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.driver import Driver
 from textual.events import Event, Paste
+from textual.geometry import Size
 from textual.screen import Screen
+from textual.strip import Strip
 
 from ..backends.state_file import replace
+from ..models.user_folders import own_folder
 from .clipboard import outcome, put
 from .frame_encoder import FrameEncoder
 from .in_browser import in_browser
+from .keys import app_bindings
 from .output import Traffic
-from .screens.offering import Offering
+from .screens.offering import LEAST_SIZE, Offering
 from .terminal import NoTerminalError, Terminal, TerminalDriver, erases_in_background
 from .typed import TypedText
 
@@ -34,6 +40,8 @@ _COPIED_SECONDS = 6.0
 _THEME_NAME_AT_MOST = 200
 
 _COMMANDS_OF_TEXTUAL = frozenset({"Theme", "Quit"})
+_ACTIONS_OF_TEXTUAL = frozenset({"app.command_palette", "app.quit"})
+"""The palette has them already, or is what they show."""
 
 _AnApp = TypeVar("_AnApp", bound="TerminalApp")
 
@@ -50,6 +58,9 @@ class TerminalApp(App[None]):
     """An app whose screens say what they offer."""
 
     TITLE = "decodescope"
+    BINDINGS: ClassVar[list[BindingType]] = app_bindings()
+    _gives_way: ClassVar[bool] = True
+    """Whether a window that is too small shows that instead."""
     # At the top, where the oldest text is: the figures and the newest text stay in sight.
     CSS = """
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
@@ -69,14 +80,19 @@ class TerminalApp(App[None]):
         self._theme_file: Path | None = None
         self._theme_kept = ""
         """What the file holds, or what need not be kept."""
+        self._painted = False
+        self._notice: list[str] = []
+        """What stands on a window that is too small."""
         if theme is not None:
             self.theme = theme
 
-    def keep_theme(self, path: Path) -> None:
+    def keep_theme(self, path: Path | None) -> None:
         """Use the theme in the file at ``path``, unless another is given, and write there which one is chosen.
 
         To be called before the app runs. A name that is none of a theme, or none any more, is passed over.
         """
+        if path is None:
+            return
         with contextlib.suppress(OSError, UnicodeDecodeError):
             with path.open(encoding="utf-8") as file:
                 kept = file.read(_THEME_NAME_AT_MOST).strip()
@@ -105,9 +121,10 @@ class TerminalApp(App[None]):
         yield from (command for command in super().get_system_commands(screen) if command.title in _COMMANDS_OF_TEXTUAL)
         if isinstance(screen, Offering):
             for key in screen.offered_keys():
-                if not key.action.startswith("app."):
+                if key.action not in _ACTIONS_OF_TEXTUAL:
+                    of, action = (self, key.of_the_app) if key.of_the_app else (screen, key.action)
                     yield SystemCommand(
-                        f"{key.label.capitalize()} ({key.display})", key.help, getattr(screen, f"action_{key.action}")
+                        f"{key.label.capitalize()} ({key.display})", key.help, getattr(of, f"action_{action}")
                     )
             yield from screen.further_commands()
 
@@ -155,24 +172,93 @@ class TerminalApp(App[None]):
         if not CommandPalette.is_open(self):  # type: ignore[arg-type]
             self.push_screen(_Palette(id="--command-palette"))
 
+    def _check_resize(self) -> None:
+        event = self._resize_event
+        super()._check_resize()
+        # A terminal that has become what it was has lost cells meanwhile, and no layout changes.
+        if event is not None and self.screen_stack and event.size == self.screen.size:
+            self.redraw()
+
+    def redraw(self) -> None:
+        """Draw everything, whatever the terminal may show."""
+        self._frames.forget()
+        self.refresh()
+
+    def action_redraw(self) -> None:
+        """Set the terminal up as for the first time and draw everything: others may have written to it."""
+        if isinstance(self._driver, TerminalDriver):
+            self._driver.set_up_again()
+        else:
+            self.redraw()
+
+    def action_suspend_process(self) -> None:
+        """Stop until a shell continues it, the terminal given back meanwhile. The engine goes on."""
+        if in_browser():
+            self.notify("In a browser there is no shell to go back to.", markup=False)
+        elif isinstance(self._driver, TerminalDriver):
+            if self._driver.can_suspend:
+                self._driver.suspend()
+            else:
+                self.notify(
+                    "It cannot be suspended: no shell with job control has started it, which could continue it.",
+                    markup=False,
+                )
+
     def exit(self, *arguments: Any, **how: Any) -> None:
         """Leave, also when the terminal takes no more frames."""
         if Terminal.current is not None:
             Terminal.current.expect_end()
         super().exit(*arguments, **how)
 
+    def _needed(self) -> tuple[int, int]:
+        """Return the least size of what is shown; a dialog does with that of the screen below it."""
+        return next((one.least_size() for one in reversed(self.screen_stack) if isinstance(one, Offering)), LEAST_SIZE)
+
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
         if isinstance(renderable, CompositorUpdate):
+            size, needed = self.size, self._needed()
+            if self._gives_way and (size.width < needed[0] or size.height < needed[1]):
+                notice = too_small(size, needed)
+                if notice == self._notice and not isinstance(renderable, LayoutUpdate):
+                    return
+                self._notice = notice
+                super()._display(screen, self._frames.wrap(_lines(notice, size)))
+                return
+            if self._notice and not isinstance(renderable, LayoutUpdate):
+                self.redraw()
+                return
+            self._notice = []
             for shown in self.screen_stack:
                 if isinstance(shown, Offering):
                     shown.frame_goes_out()
             renderable = self._frames.wrap(renderable)
         super()._display(screen, renderable)
+        if not self._painted and renderable is not None:
+            self._painted = True
+            if Terminal.current is not None:
+                self.call_later(Terminal.current.call_witness)
 
 
-def theme_file() -> Path:
-    """Return where the theme is kept that was chosen last."""
-    return user_state_path("decodescope", appauthor=False) / "theme"
+def too_small(size: Size, needed: tuple[int, int]) -> list[str]:
+    """Return what there is to be said of a window of this size, in lines that fit."""
+    has, serves = f"{size.width}×{size.height}", "{}×{}".format(*needed)
+    for text in (f"This window is {has}; decodescope needs {serves}.", f"needs {serves}", serves):
+        lines = wrap(text, max(size.width, 1))
+        if len(lines) <= size.height:
+            return lines
+    return []
+
+
+def _lines(texts: Sequence[str], size: Size) -> LayoutUpdate:
+    lines = [Strip([Segment(text)]).adjust_cell_length(size.width) for text in texts]
+    blank = [Strip.blank(size.width)] * (size.height - len(lines))
+    return LayoutUpdate([[line] for line in [*lines, *blank]], size.region)
+
+
+def theme_file() -> Path | None:
+    """Return where the theme is kept that was chosen last; ``None`` for a user without a home."""
+    folder = own_folder("state")
+    return None if folder is None else folder / "theme"
 
 
 def run_on_terminal(

@@ -4,7 +4,6 @@ import os
 import pwd
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from decodescope.backends.bandwidth import cache_file
@@ -13,23 +12,6 @@ from decodescope.models import lmstudio, places
 from decodescope.models.quantized import quantized_folder
 from decodescope.models.user_folders import expanded, home, oddities, own_folder
 from decodescope.tui.history import default_path
-
-
-@pytest.mark.parametrize("base", [None, "", "/somewhere/else", "relative", "~/tilde", "./here"])
-@pytest.mark.parametrize("named", ["/a/home", "/a/home/", "", "relative", None])
-def test_the_folders_are_those_of_platformdirs(
-    monkeypatch: pytest.MonkeyPatch, base: str | None, named: str | None
-) -> None:
-    for variable in ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
-        if base is not None:
-            monkeypatch.setenv(variable, base)
-    if named is None:
-        monkeypatch.delenv("HOME")
-    else:
-        monkeypatch.setenv("HOME", named)
-    assert own_folder("cache") == platformdirs.user_cache_path("decodescope", appauthor=False)
-    assert own_folder("config") == platformdirs.user_config_path("decodescope", appauthor=False)
-    assert own_folder("state") == platformdirs.user_state_path("decodescope", appauthor=False)
 
 
 @pytest.mark.parametrize("named", ["", "relative", ".", None])

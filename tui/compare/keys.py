@@ -1,6 +1,6 @@
 """Every key of the compare screen in one place, as for the scope."""
 
-from ..keys import Key
+from ..keys import APP_KEYS, Key
 
 KEYS = (
     Key("escape", "cancel", "stop", "End what runs; what was done stays. Twice: at once.", "esc"),
@@ -30,6 +30,7 @@ KEYS = (
     ),
     Key("f1", "help", "help", "Show the keys and what the figures mean.", "f1"),
     Key("ctrl+p", "app.command_palette", "menu", "Find a command, or change the theme.", "^p", rank=2),
+    *APP_KEYS,
     Key("ctrl+q", "app.quit", "quit", "Quit.", "^q"),
 )
 

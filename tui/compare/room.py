@@ -10,6 +10,17 @@ _PLOT_LINES = ((56, 12), (48, 10), (36, 7), (_PLOTS_FROM, 6))
 _SENTENCE_LINES = ((48, 8), (36, 6), (30, 4), (0, 3))
 
 
+_LEAST_CELLS = 60
+_LEAST_LANE_LINES = 3
+"""Its head, what it does and a line of its text."""
+
+
+def least_size(lanes: int) -> tuple[int, int]:
+    """Return the columns and lines of a screen on which something of everything is seen: title, race, tabs, a lane, the
+    table, the sentences and the keys."""
+    return _LEAST_CELLS, 3 + _LEAST_LANE_LINES + lanes + 1 + _SENTENCE_LINES[-1][1] + 1
+
+
 @dataclass(frozen=True, slots=True)
 class Room:
     """Lines and columns."""

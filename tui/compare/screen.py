@@ -26,6 +26,7 @@ from .contract import Compared
 from .keeping import Keeping
 from .keys import KEYS, keys_now
 from .racing import Racing
+from .room import least_size
 from .taking_out import TakingOut
 from .telling import Telling
 from .title import sampling_facts, title_row
@@ -267,6 +268,10 @@ class CompareScreen(SparingScreen, Racing, Telling, TakingOut, Offering, Screen[
         yield SystemCommand(
             "Low bandwidth", "Draw less often and send less, or as usual again.", self.action_low_bandwidth
         )
+
+    def least_size(self) -> tuple[int, int]:
+        """Return what the lanes and the table need."""
+        return least_size(len(self._plan.lanes))
 
     def interrupt(self) -> bool:
         """End what runs."""

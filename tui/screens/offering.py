@@ -18,8 +18,16 @@ else:
     _Base = object
 
 
+LEAST_SIZE = (40, 10)
+"""Columns and lines that are enough for most screens, and for what is opened over them."""
+
+
 class Offering(_Base):
     """A part of such a screen."""
+
+    def least_size(self) -> tuple[int, int]:
+        """Return the columns and lines that it needs to show something of all its parts."""
+        return LEAST_SIZE
 
     def offered_keys(self) -> Iterable[Key]:
         """Return the keys whose actions stand in the command palette."""

@@ -73,6 +73,17 @@ class PtyProcess:
     def type(self, keys: bytes) -> None:
         os.write(self._master, keys)
 
+    def write_over(self, text: bytes) -> None:
+        """Write to the terminal as another program would."""
+        os.write(self._slave, text)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Be a window of another size, with what is seen of it yet to be drawn."""
+        self._columns, self._rows = columns, rows
+        self.screen()
+        self._screen.resize(rows, columns)
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
     def read_until(self, condition: Callable[[bytes], bool]) -> None:
         deadline = time.monotonic() + DEADLINE_SECONDS
         while not condition(self.output):
