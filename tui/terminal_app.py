@@ -114,7 +114,7 @@ class TerminalApp(App[None]):
             yield from screen.further_commands()
 
     async def on_event(self, event: Event) -> None:
-        """Keep keys in their order; hand text that came at once over as a paste, or as keys where nothing takes text."""
+        """Keep keys in order; hand text that came at once over as a paste, or as keys where nothing takes text."""
         if isinstance(event, TypedText):
             for one in [Paste(event.text)] if self.takes_text() else event.keys:
                 await self.on_event(one)
