@@ -4,13 +4,19 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from textual._ansi_sequences import SYNC_END, SYNC_START
-from textual.drivers.web_driver import WebDriver
+from textual.drivers._byte_stream import ByteStream
+from textual.drivers.web_driver import WebDriver, _ExitInput
 from textual.events import AppFocus
 
 from .output import Traffic
+from .typed import Typed
 
 if TYPE_CHECKING:
     from textual.app import App
+
+
+_TYPED = "D"
+"""The kind of a packet from the server, as opposed to what it says about the page."""
 
 
 class BrowserDriver(WebDriver):
@@ -50,11 +56,23 @@ class BrowserDriver(WebDriver):
         self._traffic.taken(len(data.encode()))
 
     def run_input_thread(self) -> None:
-        """Read keys; when they end although the app goes on, end the app: nobody could."""
-        super().run_input_thread()
-        loop = self._app._loop
-        if not self.exit_event.is_set() and loop is not None:
-            loop.call_soon_threadsafe(self._app.exit)
+        """Read what is typed, as on a terminal; when that ends although the app goes on, end the app: nobody could."""
+        typed, packets = Typed(debug=self._debug), ByteStream()
+        try:
+            for data in self._input_reader:
+                for kind, payload in packets.feed(data) if data else [(_TYPED, b"")]:
+                    if kind == _TYPED:
+                        for message in typed.feed(payload):
+                            self.process_message(message)
+                    else:
+                        self._on_meta(kind, payload)
+        except _ExitInput:
+            pass  # the server has said so
+        finally:
+            self._input_reader.close()
+            loop = self._app._loop
+            if not self.exit_event.is_set() and loop is not None:
+                loop.call_soon_threadsafe(self._app.exit)
 
     def _write_all(self, data: bytes) -> int:
         rest = memoryview(data)

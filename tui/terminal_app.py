@@ -15,10 +15,11 @@ from textual.app import App, SystemCommand
 from textual.binding import BindingType
 from textual.command import CommandPalette
 from textual.driver import Driver
-from textual.events import Event, Paste
+from textual.events import Event, Key, Paste
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.strip import Strip
+from textual.widget import Widget
 
 from ..backends.state_file import replace
 from ..models.user_folders import own_folder
@@ -37,6 +38,7 @@ EXIT_USAGE = 2
 EXIT_NOT_LOADED = 3
 _LINES_FOR_A_TOAST = 8
 _COPIED_SECONDS = 6.0
+_CATCH_UP_SECONDS = 0.5
 _THEME_NAME_AT_MOST = 200
 
 _COMMANDS_OF_TEXTUAL = frozenset({"Theme", "Quit"})
@@ -129,18 +131,41 @@ class TerminalApp(App[None]):
             yield from screen.further_commands()
 
     async def on_event(self, event: Event) -> None:
-        """Hand text that came at once over as a paste, or as keys where nothing takes text."""
+        """Keep keys in order; hand text that came at once over as a paste, or as keys where nothing takes text."""
         if isinstance(event, TypedText):
             for one in [Paste(event.text)] if self.takes_text() else event.keys:
                 await self.on_event(one)
+        elif isinstance(event, Key) and not (event.is_forwarded or event.is_printable) and (box := self._input()):
+            await self._caught_up(box)
+            if not await self._edited(box, event.key):
+                await super().on_event(event)
         else:
             await super().on_event(event)
 
     def takes_text(self) -> bool:
         """Whether what is typed now goes into an input."""
+        return self._input() is not None
+
+    def _input(self) -> Widget | None:
         from textual.widgets import Input, TextArea
 
-        return isinstance(self.focused, Input | TextArea)
+        focused = self.focused if self.screen_stack else None
+        return focused if isinstance(focused, Input | TextArea) else None
+
+    async def _edited(self, box: Widget, key: str) -> bool:
+        """Do at once what a key does in an input. Textual would do so behind all keys that have come by then."""
+        if box is not self._input() or key not in box._bindings.key_to_bindings:
+            return False
+        return await self._check_bindings(key, priority=True) or await self._check_bindings(key)
+
+    async def _caught_up(self, box: Widget) -> None:
+        """Wait until what was typed before is in the input, and until all have heard of it whom it tells."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CATCH_UP_SECONDS):
+                for node in (box, box, *box.ancestors):
+                    heard = asyncio.Event()
+                    if node is not self and node.call_later(heard.set):
+                        await heard.wait()
 
     def copy_to_clipboard(self, text: str, what: str = "") -> None:
         """Copy, and say afterwards what is known of it; ``what``: the text in words, instead of its length."""

@@ -103,6 +103,27 @@ def test_a_prompt_is_typed_and_the_answer_is_seen(served: Served, browser: Brows
     assert psutil.wait_procs(programs, DEADLINE_SECONDS)[1] == []
 
 
+_PASTE = """(() => {
+  const data = new DataTransfer();
+  data.setData("text/plain", "keep this\\ncolour \\x1b[31mred\\x1b[0m end");
+  const paste = new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true });
+  document.querySelector(".xterm-helper-textarea").dispatchEvent(paste);
+  return null;
+})()"""
+
+
+@needs_browser
+def test_a_paste_is_text_and_of_a_copy_it_is_said_that_the_browser_decides(served: Served, browser: Browser) -> None:
+    _ask(browser, served.address)
+    browser.run(_PASTE)
+    _wait(lambda: re.search(r"❯ keep this\n *colour ␛\[31mred␛\[0m end", _screen(browser)) is not None, browser)
+    browser.type("!\r")
+    _wait(lambda: _screen(browser).count("an answer for the page") == 2, browser)
+    browser.control("y")
+    _wait(lambda: "to the page" in _screen(browser), browser)
+    assert "Copied" not in _screen(browser)
+
+
 _HAS_KEYBOARD = "document.activeElement.classList.contains('xterm-helper-textarea')"
 
 

@@ -349,6 +349,18 @@ async def test_what_comes_after_enter_stands_in_the_box_whether_the_prompt_is_ta
         await running.until(lambda: running.box.text == "twothree" and running.box.cursor_location == (0, 0))
 
 
+async def test_no_key_overtakes_another() -> None:
+    async with scope() as running:
+        running.engine.play(ready())
+        await running.until(lambda: running.session.phase is Phase.READY)
+        keys = [*"is xt", "backspace", "backspace", *"it", "home", *"so, ", "end", "?", "enter", "escape", *"left"]
+        for key in keys:
+            running.app.post_message(Key(key, key if len(key) == 1 else None))
+        await running.until(lambda: running.box.text == "left")
+        assert [request.messages[-1].content for request in running.engine.requests] == ["so, is it?"]
+        assert running.engine.cancelled == 1
+
+
 async def test_text_that_comes_at_once_is_a_paste_in_an_input_and_keys_elsewhere() -> None:
     async with scope() as running:
         await running.press("tab")

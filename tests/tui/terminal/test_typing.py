@@ -180,6 +180,10 @@ def test_a_paste_from_tmux(played: Path, tmp_path: Path, brackets: bool) -> None
         shows("an answer")
         tmux("send-keys", "two", "Enter", "three")
         shows("❯ two", "  three")
+        # By default tmux keeps a sequence for the clipboard to itself.
+        tmux("send-keys", "C-y")
+        shows("tmux's buffer")
+        assert tmux("show-buffer") == "an answer"
         tmux("send-keys", "C-q")
         deadline = time.monotonic() + DEADLINE_SECONDS
         while not told.exists() or not told.read_text():
