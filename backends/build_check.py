@@ -100,7 +100,9 @@ def _failed(failed: Failed, exit_status: int | None) -> BuildCheck:
     """``exit_status``: of the engine, ``None`` where it goes on."""
     if exit_status is None or exit_status == 0 or -exit_status in _FROM_OUTSIDE:
         return BuildCheck("unknown", failed.what, failed.reason, failed.remedy)
-    return BuildCheck("broken", f"llama.cpp does not work on this processor. {failed.what}", failed.reason, _remedy())
+    # What crashes knows nothing of it beforehand: its last words would only lead astray.
+    reason = failed.reason if exit_status > 0 or exit_status == -signal.SIGABRT else ""
+    return BuildCheck("broken", f"llama.cpp does not work on this processor. {failed.what}", reason, _remedy())
 
 
 def _remedy() -> str:

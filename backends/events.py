@@ -219,7 +219,7 @@ class MeasuredWith(_Event, frozen=True, kw_only=True, tag="measured_with"):
     backends: tuple[str, ...]
     """What this build can compute with: ``CPU`` alone, or all but that."""
     repack: bool = True
-    """Whether weights could be rearranged for faster kernels."""
+    """Whether weights could be repacked for faster kernels."""
 
 
 class Measured(_Event, frozen=True, kw_only=True, tag="measured"):

@@ -10,16 +10,15 @@ from .text import well_formed
 from .wire import Cancel, Command, Generate, Measure, OpenLlama, OpenScript, Probabilities, Score, Tokenize
 
 _STARTED_AGAIN = (
-    " It crashed before its first token, so it was started again without rearranged weights (--no-repack), which is"
-    " slower. llama.cpp was probably built for another processor, or by a compiler with a fault: `decodescope doctor`"
-    " says what to do."
+    " That was before its first token, so it is started again without repacked weights (--no-repack), which is slower."
+    " If it works like that, this build of llama.cpp does not suit the processor: `decodescope doctor` says what to do."
 )
 
 
 class EngineHost:
     """A ``Backend`` that runs in a process of its own.
 
-    An engine that crashes before its first token is started once more without rearranged weights: the kernels for
+    An engine that crashes before its first token is started once more without repacked weights: the kernels for
     these are what a faulty compiler or a build for another processor breaks. A warning says so, and what was asked is
     asked again.
 

@@ -123,4 +123,4 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     cache_type_k: CacheType = "f16"
     cache_type_v: CacheType = "f16"
     repack: bool = True
-    """Whether weights may be rearranged for faster kernels, those of AMX among them."""
+    """Whether weights may be repacked for faster kernels, those of AMX among them."""

@@ -110,7 +110,8 @@ def _native() -> Section:
 def _decode() -> Section:
     found = check_build()
     if found.verdict == "broken":
-        return {"problem": found.what, "reason": found.reason, "remedy": found.remedy}
+        reason = {"reason": found.reason} if found.reason else {}
+        return {"problem": found.what, **reason, "remedy": found.remedy}
     said = (found.what, found.reason, found.remedy) if found.verdict == "unknown" else (found.what,)
     return {"decode": " ".join(part for part in said if part)}
 

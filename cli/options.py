@@ -243,7 +243,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         envvar="LLAMA_ARG_REPACK",
         off_variable="LLAMA_ARG_NO_REPACK",
         from_variable=llama_words.switch,
-        help="Rearrange weights for faster kernels, AMX's among them, where llama.cpp can; on by default.",
+        help="Repack weights for faster kernels, AMX's among them, where llama.cpp can; on by default.",
     ),
     setting(
         "-s",

@@ -18,7 +18,7 @@ One object a line, blank lines and lines that begin with ``#`` skipped. ``ms`` i
 ``{"error": "out of memory", "remedy": "smaller -c"}``     the generation fails
 ``{"signal": 9}``                                          the engine's process is ended by that signal
 ``{"stop": "length"}``                                     the generation ends with that reason
-``{"signal": 11, "repack": true}``                         either signal, only where weights may be rearranged
+``{"signal": 11, "repack": true}``                         either signal, only where weights may be repacked
 ``{"repeat": 1000, "text": " tok", "ms": 6.6}``            any line, that many times
 ========================================================  ==========================================================
 
@@ -134,7 +134,7 @@ class Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     entropy: float = 0.0
     probability_ms: float = 0.0
     repack: bool = False
-    """Of a signal: only where weights may be rearranged."""
+    """Of a signal: only where weights may be repacked."""
 
     @property
     def piece(self) -> bytes | None:
@@ -174,7 +174,7 @@ class Script(msgspec.Struct, frozen=True):
 
 
 def read_script(path: Path, *, repack: bool = True) -> Script:
-    """Parse a script; ``repack``: whether weights may be rearranged. Raises ScriptError, which names the line, and
+    """Parse a script; ``repack``: whether weights may be repacked. Raises ScriptError, which names the line, and
     OSError."""
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):

@@ -46,6 +46,7 @@ def test_a_build_that_crashes_is_broken(monkeypatch: pytest.MonkeyPatch, tmp_pat
     found = check_build()
     assert found.verdict == "broken"
     assert "SIGILL" in found.what
+    assert found.reason == ""
     assert "pip install" in found.remedy
     done = run_check()
     assert done.returncode == 3

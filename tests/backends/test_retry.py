@@ -1,4 +1,4 @@
-"""An engine that crashes before its first token: another one takes its place, without rearranged weights."""
+"""An engine that crashes before its first token: another one takes its place, without repacked weights."""
 
 import signal
 from typing import Any

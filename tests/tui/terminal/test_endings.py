@@ -52,6 +52,18 @@ def test_stopped_and_continued_it_still_quits_and_restores(scope: Callable[[], P
     process.close()
 
 
+@pytest.mark.parametrize("kind", ["load_signal", "signal"])
+def test_a_second_engine_answers_for_one_that_crashed(script: ScriptWriter, kind: str) -> None:
+    crash = {kind: int(signal.SIGSEGV), "repack": True}
+    path = script({"load_ms": 50}, crash, {"prefill": 10, "ms": 5}, ENDLESS)
+    process = PtyProcess([sys.executable, "-c", OPEN_SCOPE, str(path)])
+    process.read_until(lambda output: b" tok tok" in output and b"--no-repack" in output)
+    process.type(QUIT)
+    assert process.wait() == 0
+    restored(process)
+    process.close()
+
+
 def test_quitting_does_not_wait_for_a_terminal_that_takes_nothing(scope: Callable[[], PtyProcess]) -> None:
     process = scope()
     engines = engines_of(process)
