@@ -54,8 +54,8 @@ class RoundFigures:
     ttft_ns: float | None
     prefill_rate: float | None
     tpot_ns: float | None
-    tpot_p50_ns: float | None
-    tpot_p95_ns: float | None
+    itl_p50_ns: float | None
+    itl_p95_ns: float | None
     decode_rate: float | None
     characters_rate: float | None
     disturbed: bool
@@ -81,9 +81,9 @@ class LaneResult:
     load_ns: int | None
     ttft_ns: Spread | None
     prefill_rate: Spread | None
-    tpot_p50_ns: Spread | None
+    itl_p50_ns: Spread | None
     """Median ITL of each round."""
-    tpot_p95_ns: Spread | None
+    itl_p95_ns: Spread | None
     decode_rate: Spread | None
     characters_rate: Spread | None
     """Characters of text per second of decode: the fair rate where tokenizers differ."""

@@ -22,10 +22,11 @@ _NO_SCORES: _Scores = (None, None, None, None)
 _scored: "WeakKeyDictionary[Divergence, tuple[int, _Scores]]" = WeakKeyDictionary()
 
 
-def results(lanes: Sequence[Lane], *, together: bool) -> Results:
+def results(lanes: Sequence[Lane], *, together: bool, so_far: bool = False) -> Results:
     """Return the figures of what the lanes have done so far; cheap enough to be asked several times a second.
 
-    Which rounds count is said in ``round_figures``. The first of ``lanes`` is the reference.
+    Which rounds count is said in ``round_figures``. The first of ``lanes`` is the reference. ``so_far``: more of the
+    rounds is to come.
     """
     rounds = [round_figures(lane) for lane in lanes]
     taking_part = [lane for lane in lanes if lane.failed is None]
@@ -60,7 +61,7 @@ def results(lanes: Sequence[Lane], *, together: bool) -> Results:
         same_tokens=same_tokens,
         same_vocabulary=same_vocabulary,
         winner=None if found is None or not found.shown else found.leader,
-        verdict=verdict(rows, found, same_vocabulary=same_vocabulary),
+        verdict=verdict(rows, found, same_vocabulary=same_vocabulary, so_far=so_far),
         notes=notes(lanes, rows, together=together, same_tokens=same_tokens, same_vocabulary=same_vocabulary),
     )
 
@@ -80,8 +81,8 @@ def _row(
         load_ns=None if lane.model is None else lane.model.load_ns,
         ttft_ns=_spread(rounds, lambda one: one.ttft_ns),
         prefill_rate=_spread(rounds, _prefill_rate),
-        tpot_p50_ns=_spread(rounds, lambda one: one.tpot_p50_ns),
-        tpot_p95_ns=_spread(rounds, lambda one: one.tpot_p95_ns),
+        itl_p50_ns=_spread(rounds, lambda one: one.itl_p50_ns),
+        itl_p95_ns=_spread(rounds, lambda one: one.itl_p95_ns),
         decode_rate=_spread(rounds, _decode_rate),
         characters_rate=_spread(rounds, _characters_rate),
         decode_ratio=ratios["decode"],

@@ -23,7 +23,7 @@ from .intake import take_in
 from .lane import Lane, LanePhase, Round, TextFacts
 from .recorded_plan import recorded_plan
 from .results import Results, results
-from .stage import ENDED, Stage
+from .stage import BEFORE_LAST_ROUND, ENDED, Stage
 from .verdict import cancelled_in
 
 _OF_A_ROUND = (PromptReady, PrefillProgress, Token, Finished, Failed, Log)
@@ -69,7 +69,7 @@ class RetoldComparison:
     @property
     def results(self) -> Results:
         """The figures, as they were."""
-        found = results(self.lanes, together=self.plan.together)
+        found = results(self.lanes, together=self.plan.together, so_far=self.stage in BEFORE_LAST_ROUND)
         if self.stage is not Stage.CANCELLED:
             return found
         note = (

@@ -83,8 +83,8 @@ def _slow_start(rounds: Sequence[RoundFigures]) -> bool:
     if len(later) < _FEWEST_LATER or rounds[0].left_out:
         return False
     # The median ITL, because a few disturbed tokens are no cold start.
-    slowest = [one.tpot_p50_ns for one in later if one.tpot_p50_ns is not None]
-    if slowest and (rounds[0].tpot_p50_ns or 0) >= COLD_FACTOR * max(slowest):
+    slowest = [one.itl_p50_ns for one in later if one.itl_p50_ns is not None]
+    if slowest and (rounds[0].itl_p50_ns or 0) >= COLD_FACTOR * max(slowest):
         return True
     # How quickly a handful of tokens is read says nothing.
     enough = (rounds[0].evaluated or 0) >= FEWEST_READ
@@ -111,8 +111,8 @@ def _figures(one: Round, weights: int | None, without_text: TextFacts | None) ->
         ttft_ns=run.ttft_ns,
         prefill_rate=run.prefill_rate,
         tpot_ns=run.tpot_ns,
-        tpot_p50_ns=None if gaps is None else gaps.p50,
-        tpot_p95_ns=None if gaps is None else gaps.p95,
+        itl_p50_ns=None if gaps is None else gaps.p50,
+        itl_p95_ns=None if gaps is None else gaps.p95,
         decode_rate=run.decode_rate,
         characters_rate=_characters_rate(one, without_text) if over else None,
         disturbed=disturbance is not None and not disturbance.quotable,

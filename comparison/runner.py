@@ -24,7 +24,7 @@ from .results import Results, results
 from .scoring import Scorers
 from .seating import Seating, seat
 from .seats import Launch, Seats, failed
-from .stage import ENDED, Stage
+from .stage import BEFORE_LAST_ROUND, ENDED, Stage
 from .verdict import cancelled_in
 from .vocabularies import compare_vocabularies
 
@@ -74,7 +74,7 @@ class Comparison:
     @property
     def results(self) -> Results:
         """The figures so far."""
-        found = results(self.lanes, together=self.plan.together)
+        found = results(self.lanes, together=self.plan.together, so_far=self.stage in BEFORE_LAST_ROUND)
         if self.stage is not Stage.CANCELLED:
             return found
         return replace(found, notes=(cancelled_in(self.round, self.rounds), *found.notes))

@@ -15,3 +15,6 @@ class Stage(Enum):
 
 
 ENDED = (Stage.DONE, Stage.CANCELLED)
+
+BEFORE_LAST_ROUND = (Stage.PREPARING, Stage.RUNNING)
+"""More is to come of the rounds."""

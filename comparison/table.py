@@ -40,7 +40,7 @@ def columns(results: Results, *, wide: bool = False, quality: bool = True) -> tu
 
     ``quality``: whether texts are scored at all.
     """
-    shown = ["label", "bytes", "load", "ttft", "prefill", "tpot_p50", "tpot_p95", "decode", "ratio"]
+    shown = ["label", "bytes", "load", "ttft", "prefill", "itl_p50", "itl_p95", "decode", "ratio"]
     if not results.same_vocabulary:
         shown += ["characters", "characters_ratio"]
     if quality:
@@ -198,10 +198,10 @@ _COLUMNS = {
         ),
         _of_spread("prefill", "prefill", "tok/s", "Prompt tokens read per second.", lambda row: row.prefill_rate),
         _of_spread(
-            "tpot_p50", "TPOT p50", "ms", "Median time between two tokens.", lambda row: row.tpot_p50_ns, time=True
+            "itl_p50", "ITL p50", "ms", "Median time between two tokens.", lambda row: row.itl_p50_ns, time=True
         ),
         _of_spread(
-            "tpot_p95", "TPOT p95", "ms", "19 of 20 tokens took no longer.", lambda row: row.tpot_p95_ns, time=True
+            "itl_p95", "ITL p95", "ms", "19 of 20 tokens took no longer.", lambda row: row.itl_p95_ns, time=True
         ),
         _of_spread("decode", "decode", "tok/s", "Tokens written per second.", lambda row: row.decode_rate),
         _of_ratio(

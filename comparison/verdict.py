@@ -12,10 +12,13 @@ from .lane import Lane
 from .ratios import LEAST_RATIO, Standing, is_faster
 
 
-def verdict(rows: Sequence[LaneResult], standing: Standing | None, *, same_vocabulary: bool) -> str:
+def verdict(
+    rows: Sequence[LaneResult], standing: Standing | None, *, same_vocabulary: bool, so_far: bool = False
+) -> str:
     """Return who is faster and by how much, in one sentence with its figures.
 
     ``standing``: of the ranked lanes, in characters where ``same_vocabulary`` is false; ``None`` below two of them.
+    ``so_far``: more of the rounds is to come.
     """
     names = {row.number: visible(row.label) for row in rows}
     ranked = [row for row in rows if not row.unranked]
@@ -26,9 +29,12 @@ def verdict(rows: Sequence[LaneResult], standing: Standing | None, *, same_vocab
     if found is None:
         return f"{leader} and {names[closest]} have no round in common, so that they cannot be compared."
     if found.low is None:
-        return (
-            f"One round so far: {_one_round(standing, names, measure)}, which may be chance; three rounds or more tell."
-        )
+        told = f"{_one_round(standing, names, measure)}, which may be chance"
+        if so_far:
+            return f"One round so far: {told}."
+        begun = max(len(row.all_rounds) for row in ranked)
+        which = "One round" if begun == 1 else "Only one round counts"
+        return f"{which}: {told}; three rounds or more can show a difference."
     if standing.shown:
         lead = (
             f"{leader} writes"

@@ -154,7 +154,7 @@ def test_markdown(decodescope: RunCommand, script: ScriptWriter) -> None:
     assert rule.startswith("| :--- | ")
     assert first.startswith("| a\\|b\\_\\<c\\>.jsonl #1 | ")
     assert heading.count("|") == rule.count("|") == first.replace("\\|", "").count("|")
-    assert "One round so far" in done.stdout.decode()
+    assert "\nOne round: " in done.stdout.decode()
 
 
 def test_the_environment_names_one_model(decodescope: RunCommand, script: ScriptWriter) -> None:

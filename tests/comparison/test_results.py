@@ -18,8 +18,8 @@ FAST = (8.0, 8.08, 7.92, 7.96, 8.04)
 BROKEN = Failed(t=0, stage="load", what="The model could not be loaded.", reason="log\nout of memory")
 
 
-def compared(*lanes: Lane, together: bool = False) -> Results:
-    return results(lanes, together=together)
+def compared(*lanes: Lane, together: bool = False, so_far: bool = False) -> Results:
+    return results(lanes, together=together, so_far=so_far)
 
 
 def test_the_faster_of_two_is_named_with_its_interval() -> None:
@@ -36,7 +36,7 @@ def test_the_faster_of_two_is_named_with_its_interval() -> None:
 def test_a_row_has_the_median_and_the_spread_of_its_rounds() -> None:
     row = compared(a_lane(0, "Q8_0", 10, 12.5, 8)).rows[0]
     assert row.decode_rate == Spread(100.0, 80.0, 125.0, 3)
-    assert row.tpot_p50_ns == Spread(10 * MS, 8 * MS, 12.5 * MS, 3)
+    assert row.itl_p50_ns == Spread(10 * MS, 8 * MS, 12.5 * MS, 3)
     assert row.ttft_ns == Spread(110 * MS, 110 * MS, 110 * MS, 3)  # 100 ms of prefill, 10 ms to the first token
     assert row.prefill_rate == Spread(1000.0, 1000.0, 1000.0, 3)  # 100 tokens in 0.1 s
     # 4 characters a token of 10 ms; those of the first token are left out as its time is.
@@ -71,7 +71,7 @@ def test_one_round_names_nobody() -> None:
     found = compared(a_lane(0, "Q8_0", 10), a_lane(1, "Q4_0", 8))
     assert found.winner is None
     assert found.verdict == (
-        "One round so far: Q4_0 wrote 1.25× as fast as Q8_0, which may be chance; three rounds or more tell."
+        "One round: Q4_0 wrote 1.25× as fast as Q8_0, which may be chance; three rounds or more can show a difference."
     )
     ratio = found.rows[1].decode_ratio
     assert ratio is not None
@@ -79,9 +79,22 @@ def test_one_round_names_nobody() -> None:
     assert ratio.value == pytest.approx(1.25)
 
 
+def test_one_round_is_not_the_last_while_more_come() -> None:
+    lanes = a_lane(0, "Q8_0", 10), a_lane(1, "Q4_0", 8)
+    assert compared(*lanes, so_far=True).verdict == (
+        "One round so far: Q4_0 wrote 1.25× as fast as Q8_0, which may be chance."
+    )
+
+
+def test_of_several_rounds_only_one_counts() -> None:
+    """As after a cancel in the second round."""
+    found = compared(a_lane(0, "Q8_0", 10, a_round(10, number=2, end="cancelled")), a_lane(1, "Q4_0", 8))
+    assert found.verdict.startswith("Only one round counts: Q4_0 wrote 1.25× as fast as Q8_0, ")
+
+
 def test_one_round_is_told_as_the_table_has_it() -> None:
     found = compared(a_lane(0, "Q8_0", 8), a_lane(1, "Q4_0", 10))
-    assert found.verdict.startswith("One round so far: Q4_0 wrote 0.80× as fast as Q8_0, ")
+    assert found.verdict.startswith("One round: Q4_0 wrote 0.80× as fast as Q8_0, ")
     assert found.rows[1].decode_ratio is not None
     assert found.rows[1].decode_ratio.value == pytest.approx(0.8)
 

@@ -61,8 +61,8 @@ def test_the_narrow_table_has_one_figure_a_cell() -> None:
             "load",
             "TTFT ms",
             "prefill tok/s",
-            "TPOT p50 ms",
-            "TPOT p95 ms",
+            "ITL p50 ms",
+            "ITL p95 ms",
             "decode tok/s",
             "× reference",
             "KLD",
@@ -85,7 +85,7 @@ def test_the_wide_table_has_spreads_intervals_and_uncertainties() -> None:
         )
     )
     assert cells["decode"] == "125 (123 to 127)"  # 1 / 8.1 and 1 / 7.9 ms
-    assert cells["tpot_p50"] == "8.0 (7.9 to 8.1)"
+    assert cells["itl_p50"] == "8.0 (7.9 to 8.1)"
     assert cells["ttft"] == "110"
     assert cells["ratio"].startswith("1.25× (1.2")
     assert (cells["kld"], cells["kld_99"]) == ("0.0123 ± 0.0004", "0.2500")

@@ -58,7 +58,7 @@ def test_a_kept_comparison_of_version_2() -> None:
     assert trace.header is not None
     assert (trace.header.format, trace.header.settings["seed"]) == (2, 7)
     report = as_json(RetoldComparison(trace).results)
-    assert report["verdict"].startswith("One round so far: Q4_0 wrote 3.97× as fast as Q4_1")
+    assert report["verdict"].startswith("One round: Q4_0 wrote 3.97× as fast as Q4_1")
     reference, other = report["lanes"]
     assert (reference["label"], reference["requantized_from"]) == ("Q4_1", None)
     assert (other["label"], other["requantized_from"]) == ("Q4_0", "Q4_1")

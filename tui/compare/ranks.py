@@ -18,13 +18,13 @@ _KEPT_LONGEST = (
     "decode",
     "ratio",
     "kld",
-    "tpot_p50",
+    "itl_p50",
     "same_top",
     "ttft",
     "prefill",
     "bytes",
     "diverged",
-    "tpot_p95",
+    "itl_p95",
     "characters",
     "characters_ratio",
     "load",
@@ -46,9 +46,9 @@ _FULL_FIRST = (
     "decode",
     "characters",
     "ttft",
-    "tpot_p50",
+    "itl_p50",
     "prefill",
-    "tpot_p95",
+    "itl_p95",
 )
 
 
