@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from textual.screen import Screen
 
+from decodescope.backends.events import Event
 from decodescope.tui.session import Phase
 from decodescope.tui.widgets.cells import Cells, row_width
 from decodescope.tui.widgets.plot import Plot
@@ -15,11 +17,11 @@ from .fakes import MS, answer, finished, progress, prompt, ready, taken, token
 from .replay.replay_app import opened, replay, whole
 from .scope_app import scope
 
-SIZES = [(120, 40), (80, 24), (61, 17), (200, 60), (79, 23), (100, 30), (40, 12), (80, 24), (120, 40)]
+SIZES = [(80, 24), (61, 17), (200, 60), (79, 23), (100, 30), (40, 12), (120, 40)]
 """Down and up, each after another one."""
 
 
-def overflowing(screen: Screen[object]) -> Iterator[tuple[str, str]]:
+def overflowing(screen: Screen[Any]) -> Iterator[tuple[str, str]]:
     """Yield what does not fit where it is drawn: (widget, its text)."""
     for cells in screen.query(Cells):
         if cells.is_on_screen and cells.display and cells.content_size:
@@ -31,7 +33,7 @@ def overflowing(screen: Screen[object]) -> Iterator[tuple[str, str]]:
                 yield type(cells).__name__, cells.plain
 
 
-def assert_whole(screen: Screen[object]) -> None:
+def assert_whole(screen: Screen[Any]) -> None:
     assert list(overflowing(screen)) == []
     for plot in screen.query(Plot):
         if plot.display and plot.content_size.height >= 3 and plot.plain:
@@ -43,7 +45,7 @@ def assert_whole(screen: Screen[object]) -> None:
                 assert re.match(r" (ms|s)$", figure), rows[0]
 
 
-PHASES: dict[str, Callable[[], list[object]]] = {
+PHASES: dict[str, Callable[[], list[Event]]] = {
     "read": lambda: [
         taken(),
         prompt(10 * MS, 3000, 96),
