@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 from textual.screen import Screen
+from textual.widgets import Static
 
 from decodescope.backends.events import Event
 from decodescope.tui.session import Phase
 from decodescope.tui.widgets.cells import Cells, row_width
+from decodescope.tui.widgets.newest_token import NewestToken
 from decodescope.tui.widgets.plot import Plot
 
 from .compare.fakes import comparing
@@ -35,6 +37,10 @@ def overflowing(screen: Screen[Any]) -> Iterator[tuple[str, str]]:
 
 def assert_whole(screen: Screen[Any]) -> None:
     assert list(overflowing(screen)) == []
+    for legend in screen.query("#legend").results(Static):
+        assert len(str(legend.render())) <= legend.content_size.width
+    for newest in screen.query(NewestToken):
+        assert not newest.plain.strip() or newest.plain.strip().startswith("#")
     for plot in screen.query(Plot):
         if plot.display and plot.content_size.height >= 3 and plot.plain:
             rows = plot.plain.split("\n")
