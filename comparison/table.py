@@ -31,8 +31,59 @@ class Column:
     """As it is read; safe to draw."""
     full: Callable[[LaneResult], str]
     """The same with spread, interval or uncertainty, where it has one."""
+    why: Callable[[LaneResult], str]
+    """Why a lane has no value, in a sentence; asked where the cell is a dash."""
     best_low: bool = False
     """Whether less is better, so that a first sort goes upwards."""
+
+
+def reason(column: Column, row: LaneResult) -> str | None:
+    """Return why a cell is a dash; ``None`` where it is none."""
+    if column.cell(row) != numbers.MISSING:
+        return None
+    return f"The lane failed: {row.failure}" if row.failure else column.why(row)
+
+
+def _no_model(row: LaneResult) -> str:
+    return "The model is not loaded yet."
+
+
+def _no_round(row: LaneResult) -> str:
+    if not row.all_rounds:
+        return "No round has begun yet."
+    if all(one.tokens < 2 for one in row.all_rounds):
+        return "It takes two tokens, and no round has them yet."
+    return "No round has this figure."
+
+
+def _not_read(row: LaneResult) -> str:
+    if row.all_rounds and all(one.evaluated == 0 for one in row.all_rounds):
+        return "All of the prompt was in the cache: nothing had to be read."
+    return "No round has begun yet." if not row.all_rounds else "No prompt has been read yet."
+
+
+def _no_token(row: LaneResult) -> str:
+    return "No round has begun yet." if not row.all_rounds else "No round has a token yet."
+
+
+def _no_ratio(row: LaneResult) -> str:
+    return "The reference has no round that counts, or none of the same number as this lane."
+
+
+def _not_scored(row: LaneResult) -> str:
+    return row.scores_note or "No text has been scored yet; that comes after the rounds."
+
+
+def _not_compared(row: LaneResult) -> str:
+    if row.number == 0 and row.perplexity is not None:
+        return "It is the reference, which the others are compared with."
+    return _not_scored(row)
+
+
+def _no_other_answer(row: LaneResult) -> str:
+    if row.number == 0:
+        return "It is the reference, which the others are compared with."
+    return "There are no two answers to the same prompt to compare yet."
 
 
 def columns(results: Results, *, wide: bool = False, quality: bool = True) -> tuple[Column, ...]:
@@ -78,13 +129,21 @@ def _plain(
     help: str,
     value: Callable[[LaneResult], Value],
     cell: Callable[[LaneResult], str],
+    why: Callable[[LaneResult], str],
     **more: Any,
 ) -> Column:
-    return Column(key=key, heading=heading, help=help, value=value, cell=cell, full=cell, **more)
+    return Column(key=key, heading=heading, help=help, value=value, cell=cell, full=cell, why=why, **more)
 
 
 def _of_spread(
-    key: str, heading: str, unit: str, help: str, figure: Callable[[LaneResult], Spread | None], *, time: bool = False
+    key: str,
+    heading: str,
+    unit: str,
+    help: str,
+    figure: Callable[[LaneResult], Spread | None],
+    *,
+    time: bool = False,
+    why: Callable[[LaneResult], str] = _no_round,
 ) -> Column:
     bare = numbers.bare_milliseconds if time else numbers.bare_rate
 
@@ -104,6 +163,7 @@ def _of_spread(
         value=value,
         cell=lambda row: bare(value(row)),
         full=full,
+        why=why,
         best_low=time,
     )
 
@@ -126,7 +186,7 @@ def _of_ratio(key: str, heading: str, help: str, figure: Callable[[LaneResult], 
             return cell(row)
         return f"{cell(row)} ({numbers.interval(found.low, found.high)})"
 
-    return Column(key=key, heading=heading, help=help, value=value, cell=cell, full=full)
+    return Column(key=key, heading=heading, help=help, value=value, cell=cell, full=full, why=_no_ratio)
 
 
 def _of_estimate(
@@ -137,6 +197,7 @@ def _of_estimate(
     text: Callable[[float | None, float | None], str],
     *,
     best_low: bool,
+    why: Callable[[LaneResult], str] = _not_compared,
 ) -> Column:
     def value(row: LaneResult) -> float | None:
         found = figure(row)
@@ -153,6 +214,7 @@ def _of_estimate(
         value=value,
         cell=lambda row: text(value(row), None),
         full=full,
+        why=why,
         best_low=best_low,
     )
 
@@ -176,13 +238,14 @@ def _disturbed(row: LaneResult) -> str:
 _COLUMNS = {
     column.key: column
     for column in (
-        _plain("label", "lane", "What is compared.", _label, _label, right=False),
+        _plain("label", "lane", "What is compared.", _label, _label, _no_model, right=False),
         _plain(
             "bytes",
             "size",
             "Size of the weights.",
             lambda row: row.bytes,
             lambda row: numbers.size(row.bytes),
+            _no_model,
             best_low=True,
         ),
         _plain(
@@ -191,12 +254,21 @@ _COLUMNS = {
             "Loading the model, without the warm-up.",
             lambda row: row.load_ns,
             lambda row: numbers.seconds(row.load_ns),
+            _no_model,
             best_low=True,
         ),
         _of_spread(
-            "ttft", "TTFT", "ms", "Time to first token: from the request on.", lambda row: row.ttft_ns, time=True
+            "ttft",
+            "TTFT",
+            "ms",
+            "Time to first token: from the request on.",
+            lambda row: row.ttft_ns,
+            time=True,
+            why=_no_token,
         ),
-        _of_spread("prefill", "prefill", "tok/s", "Prompt tokens read per second.", lambda row: row.prefill_rate),
+        _of_spread(
+            "prefill", "prefill", "tok/s", "Prompt tokens read per second.", lambda row: row.prefill_rate, why=_not_read
+        ),
         _of_spread(
             "itl_p50", "ITL p50", "ms", "Median time between two tokens.", lambda row: row.itl_p50_ns, time=True
         ),
@@ -237,6 +309,7 @@ _COLUMNS = {
             "99 of 100 tokens diverge by no more, nats.",
             lambda row: row.kld_99,
             lambda row: numbers.divergence(row.kld_99),
+            _not_compared,
             best_low=True,
         ),
         _of_estimate(
@@ -254,6 +327,7 @@ _COLUMNS = {
             lambda row: row.perplexity,
             numbers.perplexity,
             best_low=True,
+            why=_not_scored,
         ),
         _plain(
             "diverged",
@@ -261,6 +335,7 @@ _COLUMNS = {
             "First token at which the lane's own answer is another than the reference's.",
             _diverged_value,
             _diverged,
+            _no_other_answer,
         ),
         _plain(
             "disturbed",
@@ -268,6 +343,7 @@ _COLUMNS = {
             "Rounds that lost more than 5 % of their time to disturbances.",
             lambda row: row.disturbed_rounds,
             _disturbed,
+            lambda row: "No round counts yet.",
             best_low=True,
         ),
     )

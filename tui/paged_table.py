@@ -13,11 +13,13 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.timer import Timer
 
+from ..metrics.numbers import MISSING
 from .conversation.paging import PagedView
 from .conversation.paint import joined
 from .conversation.tints import TINTS, tint_css
 from .lens import Lens
 from .token_text import fitted
+from .widgets.reasons import Reasons
 
 _SECONDS_PER_ROW = 0.02
 """A row is some 250 bytes with its styles, so the table sends about 12 KB a second at most."""
@@ -32,7 +34,7 @@ class HasTokens(Protocol):
         ...
 
 
-class PagedTable(PagedView, can_focus=True):
+class PagedTable(Reasons, PagedView, can_focus=True):
     """A virtual table; which columns it has depends on the lens and on the width."""
 
     class Highlighted(Message):
@@ -118,6 +120,23 @@ class PagedTable(PagedView, can_focus=True):
         ``chosen``: the cursor is on it.
         """
         raise NotImplementedError
+
+    def reasons(self) -> list[tuple[str, str]]:
+        """Return (name of a column, why a token may have no value in it)."""
+        return []
+
+    def reason_at(self, x: int, y: int) -> str | None:
+        """See ``Reasons``."""
+        row, width = self.scroll_offset.y + y - self.fixed_rows, self.view_width
+        if y < self.fixed_rows or row >= self._rows:
+            return None
+        end = 0
+        for text, _ in self.row_cells(row, width, chosen=False):
+            begin, end = end, end + cell_len(text)
+            if begin <= x < end:
+                heading = self.header(width)[begin:end].strip()
+                return dict(self.reasons()).get(heading) if text.strip() == MISSING else None
+        return None
 
     def show_content(self, content: HasTokens | None) -> None:
         """Show something else from its end, or nothing."""

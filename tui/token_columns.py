@@ -45,6 +45,17 @@ _SHORT_CAUSES = {
 }
 
 
+def reasons(*, recorded: bool) -> Iterator[tuple[str, str]]:
+    """Yield (name of a column, why a token may have no value in it); ``recorded``: what is not known never will be."""
+    yield "ITL ms", "The first token has no gap before it: its time is the TTFT."
+    yield "× median", "There is no median of the gaps yet."
+    why = "was not recorded" if recorded else "is computed from the next token on once a lens or the inspector needs it"
+    for column in ("chance", "rank", "bits"):
+        yield column, f"It {why}."
+    if recorded:
+        yield "id", "It was left out of the recording, as the text was."
+
+
 def bar(gap: float, median: float, cells: int) -> str:
     """Return a horizontal bar of ``gap`` in half cells; ``cells`` cells are 8 medians, and + is more than that."""
     halves = round(gap / median * cells * 2 / _MEDIANS_PER_BAR)

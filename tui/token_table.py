@@ -4,13 +4,22 @@ from collections.abc import Iterable
 
 from ..metrics.run import Run
 from .paged_table import PagedTable
-from .token_columns import Columns, row_cells
+from .token_columns import Columns, reasons, row_cells
 
 
 class TokenTable(PagedTable):
     """Reads a run's arrays."""
 
     _run: Run | None = None
+
+    def __init__(self, *, recorded: bool = False) -> None:
+        """``recorded``: what is not known never will be."""
+        super().__init__()
+        self._recorded = recorded
+
+    def reasons(self) -> list[tuple[str, str]]:
+        """See ``PagedTable``."""
+        return list(reasons(recorded=self._recorded))
 
     def show(self, run: Run | None) -> None:
         """Show another run from its end, or nothing."""

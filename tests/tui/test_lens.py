@@ -102,7 +102,7 @@ async def test_unlikely_tokens_are_tinted_through_that_lens_only() -> None:
 
         assert underlined() == []
         await running.press("f3")
-        assert underlined() == [" odd"]
+        assert underlined() == ["odd"]
         await running.press("f3")
         assert underlined() == []
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from ...backends.text import visible
 from ..screens.help import Section, key_entries
 from .keys import KEYS, LANE_KEYS
 
@@ -33,7 +34,22 @@ def sections(results: "Results | None") -> tuple[Section, ...]:
     ]
     if results is not None:
         made.append(of_the_table(results))
+        made += without_value(results)
     return tuple(made)
+
+
+def without_value(results: "Results") -> list[Section]:
+    """Return why cells of the table are dashes now; nothing where none is."""
+    from ...comparison.table import columns, reason
+
+    entries: list[tuple[str, str]] = []
+    for row in results.rows:
+        found: dict[str, list[str]] = {}
+        for column in columns(results, wide=True):
+            if (why := reason(column, row)) is not None:
+                found.setdefault(why, []).append(column.heading)
+        entries += [(visible(row.label), f"{', '.join(names)}: {visible(why)}") for why, names in found.items()]
+    return [("Without a value now", entries, "")] if entries else []
 
 
 def of_the_table(results: "Results") -> Section:

@@ -1,14 +1,16 @@
 """The table of results, the verdict below it and what has to be known with both."""
 
 import textwrap
+from collections.abc import Sequence
 
 from rich.cells import cell_len, set_cell_size
 from textual.events import Click
 
 from ...backends.text import visible
-from ...comparison.results import Results
-from ...comparison.table import Column
+from ...comparison.results import LaneResult, Results
+from ...comparison.table import Column, reason
 from ..widgets.cells import Cells, Row, clip
+from ..widgets.reasons import Reasons
 from .marks import marker, role
 from .ranks import GAP, cells_of, fitting, ordered
 
@@ -18,7 +20,7 @@ MORE = "… v shows all"
 """Ends what is cut."""
 
 
-class ResultTable(Cells):
+class ResultTable(Reasons, Cells):
     """One line per lane below a line of headings; columns that find no room are left out whole, the least important
     first."""
 
@@ -34,6 +36,8 @@ class ResultTable(Cells):
         self._falling = False
         self._shown: list[tuple[int, str]] = []
         """Where each column that is drawn ends, and its key."""
+        self._drawn_columns: Sequence[Column] = ()
+        self._drawn_rows: Sequence[LaneResult] = ()
         self.covers = ""
         """What the figures are of, where that has to be said: stands over the lanes."""
 
@@ -57,6 +61,17 @@ class ResultTable(Cells):
         self._falling = False
         self._sorted_by = key
         self._draw()
+
+    def reason_at(self, x: int, y: int) -> str | None:
+        """See ``Reasons``."""
+        if not 0 < y <= len(self._drawn_rows):
+            return None
+        begin = _SIGN_CELLS
+        for (end, _), column in zip(self._shown, self._drawn_columns, strict=True):
+            if begin <= x < end:
+                return reason(column, self._drawn_rows[y - 1])
+            begin = end + GAP
+        return None
 
     def on_click(self, event: Click) -> None:
         """Sort by the column whose heading was clicked, the second time the other way round."""
@@ -91,7 +106,7 @@ class ResultTable(Cells):
             ]
             at += cells + (GAP if place else 0)
             ends.append((at, column.key))
-        self._shown = ends
+        self._shown, self._drawn_columns, self._drawn_rows = ends, drawn, rows
         lines: list[Row] = [tuple(heading)]
         for row in rows:
             spans: list[tuple[str, str]] = [(f"{marker(row.number)} ", role(row.number))]

@@ -28,6 +28,16 @@ _LONGEST_TOKEN = 32
 _FEWEST_TOKEN_CELLS = 12
 
 
+def reasons() -> Iterator[tuple[str, str]]:
+    """Yield (name of a column, why a token may have no value in it)."""
+    compared = "It takes the reference's probabilities too: it is the reference, or it has not scored the token yet."
+    scored = "It was not scored: nothing, or too little, stands before it, or its turn has not come."
+    for column in ("KLD", "top", "in ref."):
+        yield column, compared
+    for column in ("chance", "rank", "bits"):
+        yield column, scored
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredColumns:
     """Cells per column; 0 leaves it out."""

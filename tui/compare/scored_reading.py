@@ -15,7 +15,7 @@ from ..screens.tokens_view import TokensView
 from ..session import Session
 from ..widgets.cells import Cells, Row, clip
 from .distributions import distribution_rows
-from .scored_columns import ScoredColumns
+from .scored_columns import ScoredColumns, reasons
 from .scored_text import ScoredText
 
 
@@ -28,6 +28,10 @@ class ScoredTable(PagedTable):
         """Show another text."""
         self._text = text
         self.show_content(text)
+
+    def reasons(self) -> list[tuple[str, str]]:
+        """See ``PagedTable``."""
+        return list(reasons())
 
     def columns_used(self, width: int) -> int:
         """See ``PagedTable``."""

@@ -232,6 +232,10 @@ def race_row(race: Race, at: int, rounds: int, width: int) -> Row:
     right: Row = ((f"  {clock}", ""), (f"  {race.speed:g}×", "strong"))
     if race.looping:
         right = (*right, ("  loop", "accent"))
+    while len(left) > 1 and row_width(left) + row_width(right) > width:
+        left = left[1:]
+    while len(right) > 1 and row_width(left) + row_width(right) > width:
+        right = right[:-1]
     cells = min(width - row_width(left) - row_width(right), 60)
     done = at / race.length if race.length else 1.0
     if over and not race.equal:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..compare.help import FIGURES, of_the_table
+from ..compare.help import FIGURES, of_the_table, without_value
 from ..compare.keys import KEYS as COMPARE_KEYS
 from ..compare.keys import LANE_KEYS as COMPARED_LANES
 from ..keys import Key
@@ -54,4 +54,5 @@ def help_of(results: "Results | None") -> tuple[Section, ...]:
     ]
     if results is not None:
         made.append(of_the_table(results))
+        made += without_value(results)
     return tuple(made)

@@ -31,5 +31,7 @@ def state_row(player: Player, position: int, told: str, takes: tuple[int, int], 
         left = (*left, (f"  answer {takes[0]:,} of {takes[1]:,}", ""))
     if position >= timeline.length and not player.last and player.paused:
         left = (*left, ("  n: next answer", "accent"))
+    while len(left) > 1 and row_width(left) > width:
+        left = left[:-1]
     room = width - row_width(left) - 2
     return spread(left, ((clip(visible(told), room), "dim"),), width) if room >= 8 else left

@@ -21,7 +21,7 @@ ScopeView {
     &.-wide.-inspects Plot { display: block; }
     & #strip, & PhaseLine, & Counters, & Plot { background: $surface; }
     & #strip { height: 1; }
-    & #legend { width: auto; padding: 0 0 0 1; color: $text-muted; }
+    & #legend { width: 1fr; padding: 0 0 0 1; color: $text-muted; }
     & #prompt-line { height: auto; padding: 1 1 0 1; }
     &.-short #prompt-line { padding: 0 1; }
     & #prompt-sign { width: 2; }

@@ -138,7 +138,7 @@ class Face:
         legend = view.legend(self.legend.app.size.width - NEWEST_CELLS - 1)
         if legend != self._drawn_legend:
             self._drawn_legend = legend
-            self.legend.update(legend)
+            self.legend.update(legend, layout=False)
 
     def _draw_plot(self) -> None:
         # A picture takes milliseconds: the dearer it is, the longer the next one waits; the last one is always drawn.

@@ -54,8 +54,15 @@ def key_entries(keys: Sequence[Key], *, letters: bool = True) -> list[tuple[str,
     ]
 
 
-def scope_sections(keys: Sequence[Key], warnings: Sequence[str] = ()) -> list[Section]:
-    """Return the help for a scope on which these keys work; ``warnings``: of its engine, of unknown origin."""
+def scope_sections(
+    keys: Sequence[Key],
+    missing: Sequence[tuple[str, str]] = (),
+    tokens: Sequence[tuple[str, str]] = (),
+    warnings: Sequence[str] = (),
+) -> list[Section]:
+    """Return the help for a scope on which these keys work; ``missing``: (figure, why it has no value now),
+    ``tokens``: (column of the table of tokens, why a token may have no value there), ``warnings``: of its engine, of
+    unknown origin."""
     asks = keys is KEYS
     return [
         *([("Warnings", [("!", visible(warning)) for warning in warnings], "")] if warnings else []),
@@ -63,6 +70,8 @@ def scope_sections(keys: Sequence[Key], warnings: Sequence[str] = ()) -> list[Se
         *([("In the prompt box", BOX_KEYS, "")] if asks else []),
         ("In the conversation and the tokens", READING_KEYS if asks else READING_KEYS[:-1], ""),
         ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),
+        *([("Figures without a value now", missing, "")] if missing else []),
+        *([("Tokens without a value", tokens, "")] if tokens else []),
     ]
 
 

@@ -27,7 +27,8 @@ class Reading(TokensView):
 
     def __init__(self, *, recorded: bool = False) -> None:
         """``recorded``: probability facts that are not there never come."""
-        super().__init__(TokenTable(), Inspector(NOT_RECORDED if recorded else NOT_COMPUTED), Lens.TIME)
+        inspector = Inspector(NOT_RECORDED if recorded else NOT_COMPUTED)
+        super().__init__(TokenTable(recorded=recorded), inspector, Lens.TIME)
         self._recorded = recorded
         self._run: Run | None = None
         self._judged = False

@@ -14,6 +14,7 @@ from ..engine_link import BackendLink
 from ..keys import Key
 from ..session import Changes, Phase, Session
 from ..widgets.cells import Cells
+from ..widgets.counters import reasons
 from ..widgets.kept import KeptHorizontal
 from .arrangement import ARRANGEMENT
 from .face import Face
@@ -230,5 +231,9 @@ class ScopeView(SparingScreen, Looking, Offering, Screen[None]):
         """Show the keys and what the figures mean."""
         from .help import HelpScreen, scope_sections
 
-        self.app.push_screen(HelpScreen(scope_sections(self._face.key_bar.keys, self.session.warnings)))
+        view = self._face.view
+        tokens = () if view is None else view.tokens.reasons()
+        missing = reasons(self.session)
+        keys, warnings = self._face.key_bar.keys, self.session.warnings
+        self.app.push_screen(HelpScreen(scope_sections(keys, missing, tokens, warnings)))
         self._face.warning.read()

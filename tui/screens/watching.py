@@ -7,7 +7,7 @@ from typing import Protocol
 from ..frame_pace import FRAMES_PER_SECOND, FramePace, tempo
 from ..options import ScopeOptions
 from ..output import Traffic
-from ..self_meter import SelfMeter
+from ..self_meter import Cost, SelfMeter
 from ..widgets.meter import MeterLine
 
 _SAMPLE_SECONDS = 1.0
@@ -44,6 +44,7 @@ class Watching:
         self.meter = SelfMeter(traffic, link.engine_cpu_ns)
         self.line = MeterLine()
         self._sample_due = 0.0
+        self._cost: Cost | None = None
         self._told_behind = False
         over_ssh = bool(os.environ.get("SSH_CONNECTION"))
         self._may_choose = over_ssh and options.fps is None and not options.low_bandwidth
@@ -85,11 +86,11 @@ class Watching:
         """Draw the meter, with new figures where it is time for them."""
         now = time.monotonic()
         if not self._sample_due:
-            self._sample_due = now + _EARLY * _SAMPLE_SECONDS
-            self.line.show(None, self._notes())
+            self._sample_due, self._cost = now + _EARLY * _SAMPLE_SECONDS, None
         elif now >= self._sample_due and not self.pace.congested:
             self._sample_due = now + _EARLY * max(_SAMPLE_SECONDS, self.pace.tempo.figures)
-            self.line.show(self.meter.sample(), self._notes())
+            self._cost = self.meter.sample()
+        self.line.show(self._cost, self._notes())
 
     def _notes(self) -> list[str]:
         notes = ["low bandwidth"] if self.low_bandwidth else []

@@ -7,6 +7,7 @@ import msgspec
 from ...metrics import numbers
 from ..session import Session
 from .cells import Cells, Row
+from .reasons import Reasons
 
 if TYPE_CHECKING:
     from ...metrics.latency import Percentiles
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 _CELL_AT_LEAST = 18
 _CELL_AT_MOST = 22
 _GAP = 2
+NO_RUN = "Nothing has been asked yet."
 
 
 class Figures(msgspec.Struct, frozen=True):
@@ -98,6 +100,29 @@ def rows_for(width: int) -> int:
     return -(-len(LABELS) // columns_for(width))
 
 
+def figure_at(width: int, x: int, y: int) -> str | None:
+    """Return which figure stands at a cell of a grid of ``width`` cells, by its name in ``LABELS``."""
+    columns = columns_for(width)
+    cell = min((width + _GAP) // columns - _GAP, _CELL_AT_MOST)
+    column, within = divmod(x, cell + _GAP)
+    order = _ORDER_BY_COLUMNS.get(columns, _ORDER)
+    place = y * columns + column
+    return order[place] if within < cell and column < columns and place < len(order) else None
+
+
+def reasons(session: Session) -> list[tuple[str, str]]:
+    """Return (label, sentence) for each figure that is a dash: why it has no value."""
+    if session.run is None:
+        return [("all", NO_RUN)]
+    from ...metrics.absence import absences  # numpy comes after the first frame
+
+    found = absences(session.run)
+    if session.run.thinking_tokens:
+        found.pop("slowdown", None)  # TTFA stands in its place
+    labels = {**LABELS, "ttfa": "TTFA"}
+    return [(labels[name], reason) for name, reason in found.items()]
+
+
 def grid(shown: Figures, width: int, height: int) -> list[Row]:
     """Return the lines; when there are fewer than needed, the last figures are left out."""
     columns = columns_for(width)
@@ -122,7 +147,7 @@ def grid(shown: Figures, width: int, height: int) -> list[Row]:
     return rows
 
 
-class Counters(Cells):
+class Counters(Reasons, Cells):
     """As many lines as the figures need."""
 
     DEFAULT_CSS = """
@@ -131,14 +156,28 @@ class Counters(Cells):
 
     def __init__(self) -> None:
         super().__init__()
+        self._session: Session | None = None
         self._run: Run | None = None
         self._gaps: Percentiles | None = None
 
     def show(self, session: Session, now: int, *, percentiles: bool = True) -> None:
         """Draw the session's figures at ``now`` (ns, the engine's clock); without ``percentiles`` those of the last
         time, since they need every gap."""
+        self._session = session
         run = session.run
         if percentiles or run is not self._run:
             self._run, self._gaps = run, None if run is None else run.percentiles
         width, height = self.content_size
         self.show_rows(grid(Figures() if run is None else _figures(run, self._gaps, now), width, height))
+
+    def reason_at(self, x: int, y: int) -> str | None:
+        """See ``Reasons``."""
+        name = figure_at(self.content_size.width, x, y)
+        if name is None or self._session is None:
+            return None
+        run = self._session.run
+        if run is None:
+            return NO_RUN
+        from ...metrics.absence import absences  # numpy comes after the first frame
+
+        return absences(run).get("ttfa" if name == "slowdown" and run.thinking_tokens else name)

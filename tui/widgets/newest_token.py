@@ -64,12 +64,16 @@ def _told(run: "Run", lens: Lens) -> tuple[str, int]:
 class NewestToken(Cells):
     """One line, at the right edge."""
 
-    DEFAULT_CSS = """
-    NewestToken { padding: 0 1; }
+    DEFAULT_CSS = f"""
+    NewestToken {{ width: {NEWEST_CELLS}; max-width: 100%; padding: 0 1; }}
     """
 
     def show(self, row: Row) -> None:
-        """Draw a row such as ``newest_row``; where it is too long, without its first part."""
+        """Draw a row such as ``newest_row``, as much of it as fits: without the space before it, without its parts
+        from the first one on."""
         width = self.content_size.width
-        fits = row_width(row) <= width
-        self.show_rows([((" " * (width - row_width(row)), ""), *row) if fits else row[1:]])
+        if row and row_width(row) > width:
+            row = ((row[0][0].lstrip(" "), row[0][1]), *row[1:])
+        while row and row_width(row) > width:
+            row = row[1:]
+        self.show_rows([((" " * (width - row_width(row)), ""), *row)])

@@ -1,0 +1,53 @@
+"""Why a figure of a run has no value, in words: for every figure that is a dash on the screen."""
+
+from .run import FEWEST_READ, Run
+
+_ENDED_EARLY = "The answer ended before its first token."
+_NO_TOKEN = "There is no token yet."
+_ONE_TOKEN = "It takes two tokens, and there is one."
+_NOT_NOW = "The answer is done: there is no rate of the last two seconds."
+_NOT_TOKENIZED = "The prompt is not tokenized yet."
+_NOT_READ = "No part of the prompt is read yet."
+_ALL_CACHED = "All of the prompt was in the cache: nothing had to be read."
+_NO_ANSWER = "All tokens so far are reasoning."
+_NEVER_AN_ANSWER = "The model wrote nothing but reasoning."
+
+
+def absences(run: Run) -> dict[str, str]:
+    """Return a sentence for each figure of a run that has no value now: ``ttft``, ``ttfa``, ``tpot``, ``p50``, ``p95``,
+    ``p99``, ``write``, ``now``, ``read``, ``slowdown``. Empty where all have one; ``ttfa`` only where the model
+    reasons."""
+    found: dict[str, str] = {}
+    none = _NO_TOKEN if run.end is None else _ENDED_EARLY
+    if run.ttft_ns is None:
+        found["ttft"] = none
+    pace = none if run.token_count == 0 else _ONE_TOKEN
+    if run.tpot_ns is None:
+        found |= dict.fromkeys(("tpot", "p50", "p95", "p99"), pace)
+    if run.decode_rate is None:
+        found["write"] = pace
+    if run.end is not None:
+        found["now"] = _NOT_NOW
+    elif run.recent_decode_rate() is None:
+        found["now"] = pace
+    if run.prefill_rate is None:
+        found["read"] = _unread(run)
+    if run.slowdown is None:
+        found["slowdown"] = found.get("read") or found.get("write") or _too_few(run)
+    if run.thinking_tokens and run.ttfa_ns is None:
+        found["ttfa"] = _NO_ANSWER if run.end is None else _NEVER_AN_ANSWER
+    return found
+
+
+def _unread(run: Run) -> str:
+    if run.prompt is None:
+        return _NOT_TOKENIZED
+    return _ALL_CACHED if run.prompt.cached >= len(run.prompt.tokens) else _NOT_READ
+
+
+def _too_few(run: Run) -> str:
+    read = run.evaluated_tokens or 0
+    return (
+        f"Too few prompt tokens were read to tell how fast the model reads: {read:,}, and it takes {FEWEST_READ}; "
+        "what the cache holds is not read."
+    )
