@@ -31,7 +31,7 @@ class KindColumns:
             self.learn(token.parts)
 
     def take(self, other: "KindColumns", count: int) -> None:
-        """Add the first ``count`` tokens of other columns."""
+        """Add the first ``count`` tokens of other columns, with what later ones told of them."""
         self._reasoning.extend(other.reasoning[:count])
         self._answer.extend(other.answer[:count])
         self._control.extend(other.control[:count])

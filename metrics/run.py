@@ -280,11 +280,6 @@ class Run:
         return latency.ttfa_ns(self.taken.t, self.token_times, self.kinds.answer) if known else None
 
     @property
-    def reasoning_ns(self) -> int | None:
-        """How long reasoning tokens were written."""
-        return latency.reasoning_ns(self.token_times, self.reasoning)
-
-    @property
     def reasoning_tokens(self) -> int:
         """How many reasoning tokens there are."""
         return int(self.reasoning.sum())

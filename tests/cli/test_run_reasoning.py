@@ -14,6 +14,7 @@ from ..conftest import RunCommand, ScriptWriter
 TAGS = {"model": {"template": "<think></think>"}}
 SPLIT: list[dict[str, Any]] = [TAGS, *({"text": piece} for piece in ("<thi", "nk>\nwhy</th", "ink>42", " more"))]
 UNCLOSED: list[dict[str, Any]] = [{"prefill": 5}, {"think": "why"}, {"think": " not"}, {"stop": "length"}]
+LOOKS_LIKE_A_TAG: list[dict[str, Any]] = [TAGS, {"text": "<"}, {"text": "table>", "ms": 5}]
 HARMONY = "<|start|>{{ role }}<|channel|>analysis<|message|><|end|><|start|>assistant"
 CALL = "<|channel|>commentary to=functions.x<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>Yes"
 
@@ -88,7 +89,7 @@ def test_a_model_that_reasons(decodescope: RunCommand, tmp_path: Path) -> None:
 def test_a_recording_gives_the_same_figures(
     decodescope: RunCommand, script: ScriptWriter, tmp_path: Path, flags: tuple[str, ...]
 ) -> None:
-    for number, lines in enumerate([SPLIT, UNCLOSED, [TAGS, {"text": "<"}, {"text": "table>", "ms": 5}]]):
+    for number, lines in enumerate([SPLIT, UNCLOSED, LOOKS_LIKE_A_TAG]):
         kept = str(tmp_path / f"{number}.jsonl")
         done = decodescope("run", "hi", "--json", "--record", kept, *flags, "-m", f"script:{script(*lines)}")
         played = json.loads(decodescope("replay", kept, "--json").stdout)
@@ -103,6 +104,6 @@ def test_a_recording_gives_the_same_figures(
 
 def test_a_row_for_each_token(decodescope: RunCommand, script: ScriptWriter, tmp_path: Path) -> None:
     kept = str(tmp_path / "kept.jsonl")
-    decodescope("run", "hi", "--record", kept, "-m", f"script:{script(TAGS, {'text': '<'}, {'text': 'table>'})}")
+    decodescope("run", "hi", "--record", kept, "-m", f"script:{script(*LOOKS_LIKE_A_TAG)}")
     rows = list(csv.DictReader(io.StringIO(decodescope("export", kept, "--to", "csv").stdout.decode())))
     assert [row["thinking"] for row in rows] == ["0", "0"]  # the first looked like a tag
