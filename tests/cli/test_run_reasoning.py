@@ -102,6 +102,18 @@ def test_a_recording_gives_the_same_figures(
             assert json.loads(decodescope("export", kept, "--to", "json").stdout)["answer"] == told["answer"]
 
 
+def test_a_recording_without_text_does_not_name_channels(
+    decodescope: RunCommand, script: ScriptWriter, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.jsonl"
+    path = script({"text": "Yes"})
+    path.write_text(json.dumps({"model": {"template": HARMONY}}) + "\n" + json.dumps({"text": CALL}) + "\n")
+    decodescope("run", "hi", "--record", str(kept), "--no-text", "-m", f"script:{path}")
+    events = [json.loads(line) for line in kept.read_text().splitlines()]
+    (token,) = (event for event in events if event.get("event") == "token")
+    assert token["parts"] == [[1, "control", 0, ""], [1, "channel", 0, ""], [1, "control", 0, ""], [1, "answer", 0, ""]]
+
+
 def test_a_row_for_each_token(decodescope: RunCommand, script: ScriptWriter, tmp_path: Path) -> None:
     kept = str(tmp_path / "kept.jsonl")
     decodescope("run", "hi", "--record", kept, "-m", f"script:{script(*LOOKS_LIKE_A_TAG)}")
