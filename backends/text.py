@@ -117,7 +117,8 @@ class TextStream:
 
     def flush(self, held: int = 0) -> list[Piece]:
         """End the stream without a ``Finished`` event, as after a failure: what may be a tag is none."""
-        self._know(self._last.kind, self._last.name, self._size - self._known)
+        kind = "answer" if self._last.kind == "control" else self._last.kind
+        self._know(kind, self._last.name, self._size - self._known)
         fragments = self._release(held)
         self._pending.clear()
         self._parts.clear()

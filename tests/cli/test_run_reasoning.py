@@ -37,6 +37,12 @@ def test_reasoning_and_answer_apart_as_json(decodescope: RunCommand, script: Scr
     assert told["ttft_ms"] < told["ttfa_ms"]
 
 
+def test_all_in_one_piece(decodescope: RunCommand, script: ScriptWriter) -> None:
+    told = summary(decodescope, script(TAGS, {"text": "<think>hm</think>Yes"}))
+    assert (told["answer"], told["reasoning"], told["reasoning_closed"]) == ("Yes", "hm", True)
+    assert told["ttfa_ms"] == told["ttft_ms"]
+
+
 def test_lines_that_name_their_reasoning(decodescope: RunCommand, script: ScriptWriter) -> None:
     told = summary(decodescope, script({"think": "hm"}, {"text": "Yes"}, {"think": "so"}, {"text": "No"}))
     assert (told["answer"], told["reasoning"], told["text"]) == ("YesNo", "hm\n\nso", "hm\n\nYes\n\nso\n\nNo")

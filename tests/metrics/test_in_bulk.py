@@ -80,6 +80,7 @@ def assert_same(one: Run, other: Run) -> None:
     ):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     np.testing.assert_array_equal(one.kinds.answer, other.kinds.answer)
+    np.testing.assert_array_equal(one.kinds.reasoned, other.kinds.reasoned)
     for name in ("last_pace", "last_cause", "usual_ns", "disturbance", "running_median_ns", "percentiles", "ttfa_ns"):
         assert getattr(one, name) == getattr(other, name), name
     assert one.facts.bytes_from_disk == other.facts.bytes_from_disk
