@@ -41,9 +41,8 @@ class ReasoningSplitter:
     def __init__(self, template_source: str, prompt_end: str) -> None:
         """``prompt_end``: the end of the rendered prompt; the template may have opened the reasoning there."""
         ending = prompt_end.rstrip()
-        at_end = [tags for tags in TAGS if ending.endswith((tags.opening, tags.closing))]
         self._tags = known_tags(TAGS, template_source)
-        self._tags += [tags for tags in at_end if tags not in self._tags]
+        at_end = [tags for tags in self._tags if ending.endswith((tags.opening, tags.closing))]
         self._wrappers = known_tags(WRAPPERS, template_source) if self._tags else []
         self._headers = known_headers(template_source)
         self._kind: Kind = "answer"

@@ -92,6 +92,8 @@ class TextStream:
 
     def feed(self, token: Token) -> list[Piece]:
         """Return what may be shown now, in order; no text is empty."""
+        if token.parts is None and not token.held and not self._pending:
+            return [] if token.control else self._at_once(token)
         if not token.control:
             self._pending.append((token.index, token.piece))
             self._size += len(token.piece)
@@ -102,6 +104,12 @@ class TextStream:
             self._know(_kind(token), "", self._size - self._known)
         return self._release(token.held)
 
+    def _at_once(self, token: Token) -> list[Piece]:
+        """The same for a token that nothing is open about, as nearly all are."""
+        text = self._decoder.decode(token.piece)
+        self._last = Piece(token.index, text, _kind(token))
+        return [self._last] if text else []
+
     def finish(self, finished: Finished) -> list[Piece]:
         """Return the rest; a character that never became complete is U+FFFD."""
         self._learn(finished.parts or ())
@@ -109,7 +117,8 @@ class TextStream:
 
     def flush(self, held: int = 0) -> list[Piece]:
         """End the stream without a ``Finished`` event, as after a failure: what may be a tag is none."""
-        self._know(self._last.kind, self._last.name, self._size - self._known)
+        kind = "answer" if self._last.kind == "control" else self._last.kind
+        self._know(kind, self._last.name, self._size - self._known)
         fragments = self._release(held)
         self._pending.clear()
         self._parts.clear()

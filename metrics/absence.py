@@ -34,7 +34,7 @@ def absences(run: Run) -> dict[str, str]:
         found["read"] = _unread(run)
     if run.slowdown is None:
         found["slowdown"] = found.get("read") or found.get("write") or _too_few(run)
-    if run.thinking_tokens and run.ttfa_ns is None:
+    if run.reasoning_tokens and run.ttfa_ns is None:
         found["ttfa"] = _NO_ANSWER if run.end is None else _NEVER_AN_ANSWER
     return found
 

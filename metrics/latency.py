@@ -27,10 +27,18 @@ def ttfa_ns(taken: int, token_times: Int64Array, answer: Int64Array) -> int | No
     return None if len(places) == 0 else int(token_times[places[0]]) - taken
 
 
-def reasoning_ns(token_times: Int64Array, reasoning: Int64Array) -> int | None:
-    """Last reasoning token − first one; ``None`` when there is none. Both arrays have shape (n,)."""
-    places = np.flatnonzero(reasoning)
-    return None if len(places) == 0 else int(token_times[places[-1]]) - int(token_times[places[0]])
+def block(flags: Int64Array, place: int) -> tuple[int, int]:
+    """Return the first and the last place of the run of non-zero ``flags`` (shape (n,)) around ``place``, from 0.
+
+    A place that is not flagged itself is taken for the beginning of what follows it.
+    """
+    first = last = place
+    if flags[place]:
+        before = np.flatnonzero(flags[:place] == 0)
+        first = int(before[-1]) + 1 if len(before) else 0
+    after = np.flatnonzero(flags[place + 1 :] == 0)
+    last = place + int(after[0]) if len(after) else len(flags) - 1
+    return first, last
 
 
 def itl_ns(token_times: Int64Array) -> Int64Array:

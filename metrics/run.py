@@ -83,7 +83,7 @@ class Run:
             # The engine may still fail when this generation is over.
             self.end = event
             if isinstance(event, Finished):
-                self.kinds.learn(event.parts)
+                self.kinds.end(event.parts)
 
     def _apply_token(self, token: Token) -> None:
         if self._newest_t is not None:
@@ -295,11 +295,6 @@ class Run:
         return latency.ttfa_ns(self.taken.t, self.token_times, self.kinds.answer) if known else None
 
     @property
-    def reasoning_ns(self) -> int | None:
-        """How long reasoning tokens were written."""
-        return latency.reasoning_ns(self.token_times, self.reasoning)
-
-    @property
     def reasoning_tokens(self) -> int:
         """How many reasoning tokens there are."""
         return int(self.reasoning.sum())
@@ -312,7 +307,7 @@ class Run:
     @property
     def reasoning_closed(self) -> bool | None:
         """Whether the reasoning had an end; ``None`` where there is none, and as long as the generation goes on."""
-        if not self.reasoning_tokens or not isinstance(self.end, Finished):
+        if not isinstance(self.end, Finished) or not (self.end.unclosed or self.kinds.reasoned.any()):
             return None
         return not self.end.unclosed
 

@@ -373,5 +373,5 @@ class Session:
         self.stopping = self._asked = False
         changes.ended = end
         # Reasoning alone is no answer that a model could be given back.
-        if self.turns and self._answer.begun and (self._answer.answer or not self._answer.reasoning):
+        if self.turns and self._answer.begun and (self._answer.answer or not self._answer.apart):
             self.turns[-1].answer = self._answer.answer

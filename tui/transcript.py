@@ -34,6 +34,8 @@ class AnswerText:
         self._reasoning: list[str] = []
         self.begun = False
         """Whether a token came."""
+        self.apart = False
+        """Whether anything came that is no answer: reasoning, or what another channel was for."""
 
     @property
     def answer(self) -> str:
@@ -41,14 +43,9 @@ class AnswerText:
         return "".join(self._answer)
 
     @property
-    def reasoning(self) -> str:
-        """Without the answer."""
-        return "".join(self._reasoning)
-
-    @property
     def text(self) -> str:
         """The answer; the reasoning when there is nothing else."""
-        return self.answer or self.reasoning
+        return self.answer or "".join(self._reasoning)
 
     def feed(self, token: Token) -> list[Piece]:
         """Take the next token; return what became readable."""
@@ -64,7 +61,9 @@ class AnswerText:
         for piece in shown:
             if piece.kind == "answer":
                 self._answer.append(piece.text)
-            elif piece.kind == "reasoning":
+            else:
+                self.apart = True
+            if piece.kind == "reasoning":
                 self._reasoning.append(piece.text)
         return shown
 

@@ -100,6 +100,7 @@ CASES = [
     (QWEN, PROMPT, "<think>never\n</thin", ("", "never\n</thin", []), True),
     (QWEN, PROMPT, "<think>", ("", None, []), True),
     (QWEN, PROMPT, "<think>hm</think>\n", ("", "hm", []), False),
+    ("{{ content }}", "what is <think>", "a</think>b", ("a</think>b", None, []), False),
     (QWEN, PROMPT, "<think>a</think>1 <think>\n<think>\nb\n</think>\n2", ("1 <think>\n2", "a\n\nb", []), False),
     (QWEN + "<reasoning></reasoning>", PROMPT, "<think>a</reasoning></think>b", ("b", "a</reasoning>", []), False),
     (DISTILL, "<|Assistant|>", "<think>hm</think>Yes", ("Yes", "hm", []), False),

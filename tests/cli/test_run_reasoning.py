@@ -14,6 +14,7 @@ from ..conftest import RunCommand, ScriptWriter
 TAGS = {"model": {"template": "<think></think>"}}
 SPLIT: list[dict[str, Any]] = [TAGS, *({"text": piece} for piece in ("<thi", "nk>\nwhy</th", "ink>42", " more"))]
 UNCLOSED: list[dict[str, Any]] = [{"prefill": 5}, {"think": "why"}, {"think": " not"}, {"stop": "length"}]
+LOOKS_LIKE_A_TAG: list[dict[str, Any]] = [TAGS, {"text": "<"}, {"text": "table>", "ms": 5}]
 HARMONY = "<|start|>{{ role }}<|channel|>analysis<|message|><|end|><|start|>assistant"
 CALL = "<|channel|>commentary to=functions.x<|message|>{}<|end|><|start|>assistant<|channel|>final<|message|>Yes"
 
@@ -34,6 +35,12 @@ def test_reasoning_and_answer_apart_as_json(decodescope: RunCommand, script: Scr
     assert (told["answer"], told["reasoning"], told["reasoning_closed"]) == ("42 more", "why", True)
     assert told["text"] == "<think>\nwhy</think>42 more"
     assert told["ttft_ms"] < told["ttfa_ms"]
+
+
+def test_all_in_one_piece(decodescope: RunCommand, script: ScriptWriter) -> None:
+    told = summary(decodescope, script(TAGS, {"text": "<think>hm</think>Yes"}))
+    assert (told["answer"], told["reasoning"], told["reasoning_closed"]) == ("Yes", "hm", True)
+    assert told["ttfa_ms"] == told["ttft_ms"]
 
 
 def test_lines_that_name_their_reasoning(decodescope: RunCommand, script: ScriptWriter) -> None:
@@ -88,8 +95,7 @@ def test_a_model_that_reasons(decodescope: RunCommand, tmp_path: Path) -> None:
 def test_a_recording_gives_the_same_figures(
     decodescope: RunCommand, script: ScriptWriter, tmp_path: Path, flags: tuple[str, ...]
 ) -> None:
-    scripts: list[list[dict[str, Any]]] = [SPLIT, UNCLOSED, [TAGS, {"text": "<"}, {"text": "table>", "ms": 5}]]
-    for number, lines in enumerate(scripts):
+    for number, lines in enumerate([SPLIT, UNCLOSED, LOOKS_LIKE_A_TAG]):
         kept = str(tmp_path / f"{number}.jsonl")
         done = decodescope("run", "hi", "--json", "--record", kept, *flags, "-m", f"script:{script(*lines)}")
         played = json.loads(decodescope("replay", kept, "--json").stdout)
@@ -102,8 +108,20 @@ def test_a_recording_gives_the_same_figures(
             assert json.loads(decodescope("export", kept, "--to", "json").stdout)["answer"] == told["answer"]
 
 
+def test_a_recording_without_text_does_not_name_channels(
+    decodescope: RunCommand, script: ScriptWriter, tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept.jsonl"
+    path = script({"text": "Yes"})
+    path.write_text(json.dumps({"model": {"template": HARMONY}}) + "\n" + json.dumps({"text": CALL}) + "\n")
+    decodescope("run", "hi", "--record", str(kept), "--no-text", "-m", f"script:{path}")
+    events = [json.loads(line) for line in kept.read_text().splitlines()]
+    (token,) = (event for event in events if event.get("event") == "token")
+    assert token["parts"] == [[1, "control", 0, ""], [1, "channel", 0, ""], [1, "control", 0, ""], [1, "answer", 0, ""]]
+
+
 def test_a_row_for_each_token(decodescope: RunCommand, script: ScriptWriter, tmp_path: Path) -> None:
     kept = str(tmp_path / "kept.jsonl")
-    decodescope("run", "hi", "--record", kept, "-m", f"script:{script(TAGS, {'text': '<'}, {'text': 'table>'})}")
+    decodescope("run", "hi", "--record", kept, "-m", f"script:{script(*LOOKS_LIKE_A_TAG)}")
     rows = list(csv.DictReader(io.StringIO(decodescope("export", kept, "--to", "csv").stdout.decode())))
     assert [row["thinking"] for row in rows] == ["0", "0"]  # the first looked like a tag

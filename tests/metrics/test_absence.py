@@ -43,7 +43,7 @@ def without_value(run: Run) -> set[str]:
         "read": run.prefill_rate,
         "slowdown": run.slowdown,
     }
-    if run.thinking_tokens:
+    if run.reasoning_tokens:
         values["ttfa"] = run.ttfa_ns
     return {name for name, value in values.items() if value is None}
 

@@ -7,7 +7,7 @@ import pytest
 
 from decodescope.backends.events import RequestTaken, Token
 from decodescope.backends.requests import Sampling
-from decodescope.backends.token_facts import Alternative, Probability, Scheduling
+from decodescope.backends.token_facts import Alternative, Kind, Part, Probability, Scheduling
 from decodescope.metrics.run import Run
 
 MS = 1_000_000
@@ -35,6 +35,7 @@ def random_tokens(count: int, seed: int) -> list[Token]:
                 sample_ns=gap // 2 if slow and chance.random() < 0.3 else MS // 10,
                 control=chance.random() < 0.01,
                 thinking=index < count // 3,
+                parts=None if chance.random() < 0.9 else _parts(index, chance),
                 scheduling=Scheduling(
                     involuntary_switches=chance.randrange(40) if slow else 0,
                     minor_faults=chance.choice([0, 2000]),
@@ -67,6 +68,11 @@ def one_by_one(tokens: list[Token]) -> Run:
     return run
 
 
+def _parts(index: int, chance: random.Random) -> tuple[Part, ...]:
+    kinds: list[Kind] = ["answer", "reasoning", "channel", "control"]
+    return tuple(Part(index, chance.choice(kinds), 1) for _ in range(chance.randrange(3)))
+
+
 def assert_same(one: Run, other: Run) -> None:
     for name in (
         *("token_times", "token_ids", "decode_ns", "sample_ns", "reasoning", "control", "paces", "causes"),
@@ -74,6 +80,7 @@ def assert_same(one: Run, other: Run) -> None:
     ):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name), err_msg=name)
     np.testing.assert_array_equal(one.kinds.answer, other.kinds.answer)
+    np.testing.assert_array_equal(one.kinds.reasoned, other.kinds.reasoned)
     for name in ("last_pace", "last_cause", "usual_ns", "disturbance", "running_median_ns", "percentiles", "ttfa_ns"):
         assert getattr(one, name) == getattr(other, name), name
     assert one.facts.bytes_from_disk == other.facts.bytes_from_disk

@@ -74,6 +74,21 @@ def test_a_first_token_at_once_is_zero_and_not_missing() -> None:
     assert latency.tpot_ns(ns(1000, 1000)) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("flags", "place", "expected"),
+    [
+        ([1, 1, 0, 1], 0, (0, 1)),
+        ([1, 1, 0, 1], 1, (0, 1)),
+        ([1, 1, 0, 1], 3, (3, 3)),
+        ([0, 1, 1], 2, (1, 2)),
+        ([1, 0, 1, 1, 0], 1, (1, 3)),  # holds the end of the answer as well
+        ([1, 0], 1, (1, 1)),
+    ],
+)
+def test_a_block_of_reasoning(flags: list[int], place: int, expected: tuple[int, int]) -> None:
+    assert latency.block(np.array(flags), place) == expected
+
+
 def test_percentiles_interpolate_between_the_closest_ranks() -> None:
     # Ranks 0 to 3. p50: rank 1.5 → 25. p95: rank 2.85 → 30 + 0.85 × 10 = 38.5. p99: rank 2.97 → 39.7.
     figures = latency.percentiles(ns(40, 10, 30, 20))

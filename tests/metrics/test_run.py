@@ -1,6 +1,7 @@
 """One generation from its events."""
 
 import pytest
+from msgspec.structs import replace
 
 from decodescope.backends.events import (
     Event,
@@ -16,6 +17,8 @@ from decodescope.backends.events import (
     Token,
 )
 from decodescope.backends.requests import Sampling
+from decodescope.backends.token_facts import Part
+from decodescope.metrics.ending import ending
 from decodescope.metrics.pace import Pace
 from decodescope.metrics.run import Run
 
@@ -159,6 +162,35 @@ def test_ending_in_reasoning_has_no_first_answer() -> None:
     run = run_of(token(1000, 1, thinking=True), token(2000, 2, thinking=True), finished(2000, "length"))
     assert run.ttft_ns == 1000 * MS
     assert run.ttfa_ns is None
+
+
+def test_a_token_is_what_it_turns_out_to_be() -> None:
+    parts = (Part(1, "answer", 1), Part(2, "answer", 1), Part(3, "channel", 1, "x"))
+    run = run_of(*(replace(token(at * 1000, at, thinking=True), parts=()) for at in (1, 2, 3)))
+    assert (run.ttfa_ns, run.reasoning_tokens) == (None, 3)
+    run.apply(replace(token(4000, 4), parts=parts))
+    assert (run.ttfa_ns, run.reasoning.tolist(), run.kinds.answer.tolist()) == (1000 * MS, [0, 0, 0, 0], [1, 1, 0, 0])
+
+
+def test_what_the_end_tells() -> None:
+    run = run_of(replace(token(1000, 1, thinking=True), parts=()))
+    run.apply(Finished(t=2000 * MS, reason="stop", parts=(Part(1, "answer", 1),)))
+    assert (run.ttfa_ns, run.reasoning_closed) == (1000 * MS, None)
+
+
+@pytest.mark.parametrize("unclosed", [True, False])
+def test_reasoning_that_is_closed_or_not(unclosed: bool) -> None:
+    run = run_of(token(1000, 1, thinking=True))
+    assert run.reasoning_closed is None
+    run.apply(Finished(t=2000 * MS, reason="stop", unclosed=unclosed))
+    assert run.reasoning_closed is not unclosed
+    assert ("not closed" in ending(run, "stop")) == unclosed
+    assert ("no answer" in ending(run, "stop")) == unclosed
+
+
+def test_an_answer_that_cannot_be_told() -> None:
+    run = run_of(PromptReady(t=0, tokens=(1,), cached=0, reasoning_unknown=True), token(1000, 1))
+    assert (run.ttft_ns, run.ttfa_ns) == (1000 * MS, None)
 
 
 def test_progress_counts_only_what_is_computed() -> None:

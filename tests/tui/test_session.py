@@ -1,9 +1,12 @@
 """What a session makes of events."""
 
 import msgspec
+import pytest
+from msgspec.structs import replace
 
 from decodescope.backends.events import Failed, RequestTaken
 from decodescope.backends.requests import Message, Sampling
+from decodescope.backends.token_facts import Kind, Part
 from decodescope.tui.session import Phase, Session
 from decodescope.tui.transcript import Turn
 
@@ -108,6 +111,22 @@ def test_an_answer_of_reasoning_alone_can_be_copied() -> None:
     made.ask("one")
     made.apply([taken(), token(1, 1, b"hm", thinking=True), finished(3)])
     assert made.answer_text == "hm"
+
+
+def test_a_model_is_given_back_its_answer_and_no_reasoning() -> None:
+    made = session()
+    made.ask("one")
+    parts = (Part(1, "control", 8), Part(1, "reasoning", 2), Part(1, "control", 8), Part(1, "answer", 3))
+    made.apply([taken(), replace(token(1, 1, b"<think>\nhm</think>yes"), parts=parts), finished(3)])
+    assert [message.content for message in made.ask("two").messages] == ["one", "yes", "two"]
+
+
+@pytest.mark.parametrize("kind", ["reasoning", "channel"])
+def test_a_turn_without_an_answer_is_not_given_back(kind: Kind) -> None:
+    made = session()
+    made.ask("one")
+    made.apply([taken(), replace(token(1, 1, b"hm"), parts=(Part(1, kind, 2),)), finished(3)])
+    assert [message.content for message in made.ask("two").messages] == ["two"]
 
 
 def test_half_a_character_waits_and_ends_as_a_replacement() -> None:

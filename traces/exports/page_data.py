@@ -5,7 +5,7 @@ from typing import Any
 
 from ...backends.events import Finished, PrefillProgress
 from ...backends.text import TextStream, visible, well_formed
-from ...backends.token_facts import Probability
+from ...backends.token_facts import Kind, Probability
 from ...metrics import numbers
 from ...metrics.disturbance import Cause
 from ...metrics.likelihood import UNLIKELY, UNSURE, unlikely, unsure
@@ -95,17 +95,20 @@ def _texts(subject: Subject, count: int) -> dict[str, list[str]]:
     A half character belongs to the token that completes it.
     """
     texts, asides = [""] * count, [""] * count
-    channel = ""
+    before: tuple[Kind, str] | None = None
     stream = TextStream()
     end = subject.run.end
     parts = [part for row in subject.rows() for part in stream.feed(row.token)]
     parts += stream.finish(end) if isinstance(end, Finished) else stream.flush()
     for part in parts:
-        if part.kind == "channel" and part.name != channel:
-            asides[part.index - 1] += f"\n{_shown(part.name)}: "
-        channel = part.name
-        if part.kind != "control":
-            (texts if part.kind == "answer" else asides)[part.index - 1] += _shown(part.text)
+        if part.kind == "control":
+            continue
+        shown = texts if part.kind == "answer" else asides
+        kind = part.kind, part.name
+        if kind != before:
+            shown[part.index - 1] += ("\n\n" if before else "") + (f"{_shown(part.name)}: " if part.name else "")
+        before = kind
+        shown[part.index - 1] += _shown(part.text)
     return {"text": texts, "aside": asides}
 
 

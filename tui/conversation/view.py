@@ -1,6 +1,6 @@
 """The conversation as a scrollable widget."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import groupby
 
 from textual.events import Click
@@ -210,10 +210,14 @@ class Conversation(TextPages):
         if self._inspected is not None and self.scrollable_size and not self.following:
             self._reveal(self._inspected[0], self._inspected[1])
 
-    def tell_reasoning(self, words: str) -> None:
-        """Say what the row of the last answer's reasoning says when it is folded."""
+    def tell_reasoning(self, told: Callable[[int], str]) -> None:
+        """Say what the rows of the last answer's reasoning say when they are folded.
+
+        ``told`` returns the words for a block by the index of its first token.
+        """
         for part in self._parts:
-            if part.speaker is Speaker.REASONING:
+            if part.speaker is Speaker.REASONING and part.first_token is not None:
+                words = told(part.first_token)
                 changed = part.words != words or part is self._live
                 part.words = words
                 if changed and part.folded and self.scrollable_size:

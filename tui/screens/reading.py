@@ -80,7 +80,7 @@ class Reading(TokensView):
             self._judged = True
             self.conversation.mark_again(marks_of(run))
         if run.reasoning_tokens:
-            self.conversation.tell_reasoning(reasoning_words(run))
+            self.conversation.tell_reasoning(lambda token: reasoning_words(run, token))
         if self.inspecting:
             self._show_token()
 

@@ -43,11 +43,18 @@ def settings_note(options: ScopeOptions) -> str:
     return f"From the next prompt on: {', '.join(facts)}."
 
 
-def reasoning_words(run: "Run") -> str:
-    """Return how long a run has reasoned: ``reasoned for 2.3 s · 143 tokens``; ``reasoning for …`` while it does."""
-    going_on = run.end is None and bool(run.reasoning[-1])
+def reasoning_words(run: "Run", token: int) -> str:
+    """Return how long a run has reasoned: ``reasoned for 2.3 s · 143 tokens``; ``reasoning for …`` while it does.
+
+    ``token``: one of the block that is meant, from 1; there can be several.
+    """
+    from ...metrics.latency import block  # numpy comes after the first frame
+
+    first, last = block(run.reasoning, token - 1)
+    going_on = run.end is None and last == run.token_count - 1
+    lasted = int(run.token_times[last]) - int(run.token_times[first])
     verb = "reasoning" if going_on else "reasoned"
-    return f"{verb} for {numbers.seconds(run.reasoning_ns)} · {numbers.counted(run.reasoning_tokens, 'token')}"
+    return f"{verb} for {numbers.seconds(lasted)} · {numbers.counted(last - first + 1, 'token')}"
 
 
 def failure_hint(session: Session) -> str:

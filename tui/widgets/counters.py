@@ -117,7 +117,7 @@ def reasons(session: Session) -> list[tuple[str, str]]:
     from ...metrics.absence import absences  # numpy comes after the first frame
 
     found = absences(session.run)
-    if session.run.thinking_tokens:
+    if session.run.reasoning_tokens:
         found.pop("slowdown", None)  # TTFA stands in its place
     labels = {**LABELS, "ttfa": "TTFA"}
     return [(labels[name], reason) for name, reason in found.items()]
@@ -180,4 +180,4 @@ class Counters(Reasons, Cells):
             return NO_RUN
         from ...metrics.absence import absences  # numpy comes after the first frame
 
-        return absences(run).get("ttfa" if name == "slowdown" and run.thinking_tokens else name)
+        return absences(run).get("ttfa" if name == "slowdown" and run.reasoning_tokens else name)

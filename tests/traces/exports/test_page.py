@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from decodescope.backends.events import Finished, Token
+from decodescope.backends.token_facts import Part
 from decodescope.traces.exports.page import as_html
 from decodescope.tui.conversation.legend import Computed, legend
 from decodescope.tui.lens import Lens
 
 from ...browser import Browser, found
-from ...tui.fakes import MS, answer, finished, ready
+from ...tui.fakes import MS, answer, finished, ready, token
 from .recorded import HOSTILE, SLOW, exported, quiet_then_disturbed
 
 BROWSER = found()
@@ -47,6 +49,23 @@ def test_the_data_is_json(tmp_path: Path) -> None:
     assert list(first["why"]) == ["0", str(SLOW - 1)]
     assert second["likely"] is False
     assert "top" not in second
+
+
+def test_reasoning_and_channels_stand_apart_from_the_answer(tmp_path: Path) -> None:
+    mixed = (Part(1, "reasoning", 2), Part(1, "control", 8), Part(1, "answer", 1))
+    events = [
+        *(event for event in quiet_then_disturbed() if not isinstance(event, Token | Finished)),
+        replace(token(2_430 * MS, 1, b"hm</think>a"), parts=mixed),
+        token(2_440 * MS, 2, b"b"),
+        replace(token(2_450 * MS, 3, b"{}"), parts=(Part(3, "channel", 2, "to <x>"),)),
+        finished(2_460 * MS),
+    ]
+    (data,) = re.findall(
+        r'<script type="application/json" id="data">(.*?)</script>', as_html(exported(tmp_path, events))
+    )
+    (only,) = json.loads(data)
+    assert [text.strip() for text in only["text"]] == ["a", "b", ""]
+    assert [text.strip() for text in only["aside"]] == ["hm", "", "to <x>: {}"]
 
 
 @pytest.fixture(scope="module")

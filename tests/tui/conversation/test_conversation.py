@@ -565,18 +565,18 @@ async def test_reasoning_folds_into_one_line_and_unfolds() -> None:
     async with app.run_test(size=(50, HEIGHT)) as pilot:
         app.view.add_user("why")
         app.view.append(THOUGHT)
-        app.view.tell_reasoning("reasoning for 0.1 s · 2 tokens")
+        app.view.tell_reasoning(lambda token: "reasoning for 0.1 s · 2 tokens")
         app.view.fold(True)
         await pilot.pause()
         assert screen_rows(app)[2] == "▸ reasoning for 0.1 s · 2 tokens · f9 unfolds"
         app.view.append([Fragment(5, "Because", 0)])
-        app.view.tell_reasoning("reasoned for 2.3 s · 143 tokens")
+        app.view.tell_reasoning(lambda token: "reasoned for 2.3 s · 143 tokens")
         app.view.end_answer()
         await pilot.pause()
         assert screen_rows(app)[2:5] == ["▸ reasoned for 2.3 s · 143 tokens · f9 unfolds", "", "  Because"]
         app.view.add_user("again")
         app.view.append(THOUGHT)
-        app.view.tell_reasoning("reasoned for 1.0 s · 2 tokens")
+        app.view.tell_reasoning(lambda token: "reasoned for 1.0 s · 2 tokens")
         await pilot.pause()
         # The next thought is folded too, and the first one keeps its words.
         assert [row for row in screen_rows(app) if row.startswith("▸")] == [
@@ -593,16 +593,16 @@ async def test_a_folded_thought_shows_its_newest_text_while_it_lasts() -> None:
     async with app.run_test(size=(80, HEIGHT)) as pilot:
         app.view.fold(True)
         app.view.append([Fragment(1, "x" * 99 + "\nnow \x1b[2J[b]你好", 0, kind="reasoning")])
-        app.view.tell_reasoning("reasoning for 1.0 s · 1 token")
+        app.view.tell_reasoning(lambda token: "reasoning for 1.0 s · 1 token")
         await pilot.pause()
         assert screen_rows(app)[0] == "▸ reasoning for 1.0 s · 1 token · f9 unfolds  now ␛[2J[b]你好"
         app.view.append([Fragment(2, " and so on and so forth", 0, kind="reasoning")])
-        app.view.tell_reasoning("reasoning for 1.5 s · 2 tokens")
+        app.view.tell_reasoning(lambda token: "reasoning for 1.5 s · 2 tokens")
         await pilot.pause()
         assert screen_rows(app)[0].endswith("f9 unfolds  …J[b]你好 and so on and so forth")
         assert app.view.lines_painted <= 4
         app.view.end_answer()
-        app.view.tell_reasoning("reasoned for 1.5 s · 2 tokens")
+        app.view.tell_reasoning(lambda token: "reasoned for 1.5 s · 2 tokens")
         await pilot.pause()
         assert screen_rows(app)[0].endswith("f9 unfolds")
 
@@ -715,7 +715,7 @@ async def test_a_token_in_a_folded_thought_is_its_line() -> None:
     app = Host()
     async with app.run_test(size=(60, HEIGHT)) as pilot:
         app.view.append([*THOUGHT, Fragment(5, "Because", 0)])
-        app.view.tell_reasoning("reasoned for 1.0 s · 4 tokens")
+        app.view.tell_reasoning(lambda token: "reasoned for 1.0 s · 4 tokens")
         app.view.fold(True)
         app.view.inspect(3, hold=True)
         await pilot.pause()
