@@ -108,6 +108,8 @@ class Session:
         """The generation under way has been told to stop."""
         self.bandwidth: float | None = None
         """Bytes per second that the memory gives to as many threads as the model uses."""
+        self.threads: int | None = None
+        """Threads that the engine computes with now, where they are not the model's usual ones; else ``None``."""
         self._context_before = 0
         self._earlier: Run | None = None
         """The run before, on the same engine."""
@@ -292,7 +294,7 @@ class Session:
             case ModelReady():
                 self.model = event
                 self._forecast = None
-                self.bandwidth = None
+                self.bandwidth = self.threads = None
                 self.phase = Phase.READY
                 changes.became_ready = True
                 if event.template_note and not self._asked_raw:
@@ -307,6 +309,8 @@ class Session:
                 self.run = self._new_run(event)
             case ThreadsChanged():
                 self._to_run(event)
+                usual = self.model is not None and event.after >= self.model.threads
+                self.threads = None if usual else event.after
             case PromptReady() | PrefillProgress():
                 self._to_run(event)
                 self.phase = Phase.PREFILL

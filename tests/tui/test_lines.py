@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from decodescope.backends.events import Event
+from decodescope.backends.events import Event, ThreadsChanged
 from decodescope.backends.requests import Sampling
 from decodescope.metrics import numbers
 from decodescope.tui.compare.keys import keys_now
@@ -306,3 +306,24 @@ def test_clip_and_spread_count_cells() -> None:
     assert clip("abc", 0) == ""
     assert spread((("ab", ""),), (("cd", ""),), 6) == (("ab", ""), ("  ", ""), ("cd", ""))
     assert spread((("ab", ""),), (("cd", ""),), 4) == (("ab", ""),)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_fewer_threads_are_named_while_there_are_fewer(width: int) -> None:
+    most = ready().threads
+
+    def change(ms: int, before: int, after: int) -> ThreadsChanged:
+        return ThreadsChanged(
+            t=ms * MS, before=before, after=after, why="core_taken" if after < before else "core_idle"
+        )
+
+    made = session(taken(), prompt(10, 8), progress(20, 8, 8), token(30, 1, b"a"), change(31, most, most - 1))
+    said = f"{most - 1} of {most} threads"
+    assert said in text(phase_row(made, 40, width))
+    made.apply([token(40, 2, b"b"), change(45, most - 1, most), token(50, 3, b"c")])
+    assert "threads" not in text(phase_row(made, 60, width))
+    made.apply([finished(60)])
+    assert said in text(phase_row(made, 60, 120))
+    made.apply([taken(), prompt(70, 8), change(71, most, most - 1)])
+    made.apply([ready()])
+    assert made.threads is None  # another engine has all of its own

@@ -105,6 +105,7 @@ def _prefill(session: Session, now: int, width: int) -> Row:
         parts.append(f"{numbers.seconds(max(0, left - max(0, now - run.progress.t))):>5} left")
     if session.model is not None and session.model.progress == "micro-batch" and width >= 100:
         parts.append(f"in steps of {session.model.micro_batch:,}")
+    parts += _fewer_threads(session, width)
     parts += _prefilled_again(session, width)
     while len(parts) > 1 and len(" · ".join(parts)) > width - _LABEL_CELLS:
         parts.pop()
@@ -115,6 +116,13 @@ def _prefill(session: Session, now: int, width: int) -> Row:
 def _prefilled_again(session: Session, width: int) -> list[str]:
     lost = session.lost_reuse
     return [] if lost is None else [lost.sentence if width >= 116 else lost.brief]
+
+
+def _fewer_threads(session: Session, width: int) -> list[str]:
+    if session.threads is None or session.model is None:
+        return []
+    why = ": another program uses a core" if width >= 100 else ""
+    return [f"{session.threads} of {session.model.threads} threads{why}"]
 
 
 def against_reading(session: Session) -> str | None:
@@ -133,6 +141,7 @@ def _decode(session: Session, now: int, width: int) -> Row:
         return _line("write", "accent", "", width)
     limit = session.max_tokens
     parts = [f"token {run.token_count:,}" + (f" of at most {limit:,}" if limit > 0 else "")]
+    parts += _fewer_threads(session, width)
     waited = now - int(run.token_times[-1])
     median = run.running_median_ns
     if median is not None and waited > max(20 * median, 1e9):
@@ -156,6 +165,9 @@ def _outcome(session: Session, width: int) -> list[str]:
         return [reason or "before the first token"]
     parts = [f"{numbers.counted(run.token_count, 'token')} in {numbers.seconds(run.e2e_ns)}"]
     parts += _prefilled_again(session, width)
+    if run.fewer_threads is not None:
+        fewer = run.fewer_threads
+        parts.append(fewer.sentence if width >= 140 else f"{fewer.fewest} of {fewer.most} threads")
     disturbance = run.disturbance
     if disturbance is not None and disturbance.disturbed:
         lost = disturbance.sentence if width >= 100 else f"{disturbance.disturbed:,} disturbed"
