@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import click
 from click.core import ParameterSource
@@ -15,6 +16,9 @@ from ..traces.settings import described
 from . import llama_words
 from .flag_types import Limited, WholeRange, Word, gpu_layers, threads
 from .settings import config_option, given, set_elsewhere, setting
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _SETTINGS = EngineSettings()
@@ -88,6 +92,17 @@ def valid_text(argument: str) -> str:
     return argument.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def complete_model(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Return what ``-m`` takes and begins like that, for a shell; it completes files itself."""
+    from click.shell_completion import CompletionItem
+
+    from ..models.discovery import candidates
+
+    found = dict.fromkeys(candidate.reference for candidate in candidates() if isinstance(candidate.file, Path))
+    names = [CompletionItem(reference) for reference in found if reference.startswith(incomplete)]
+    return [*names, CompletionItem(incomplete, type="file")]
+
+
 _choice_fa = Word(get_args(FlashAttention))
 _choice_cache = Word(get_args(CacheType))
 
@@ -118,6 +133,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         show_default=False,
         envvar="LLAMA_ARG_MODEL",
         metavar="MODEL",
+        shell_complete=complete_model,
         help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE; with :TYPE after it, "
         "what models quantize has made of it. "
         "Default: the only model that is found; of several one is chosen on the screen, and without a screen demo. "

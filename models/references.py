@@ -120,7 +120,7 @@ def _only_model(folders: Sequence[Path]) -> ModelFile:
         )
     reason = (
         "There is none in the given folders, the Hugging Face cache, Ollama's store or LM Studio's folder; "
-        "`decodescope doctor` says where was looked, and why it gave nothing."
+        "`decodescope doctor` lists the folders that were searched, and why they gave nothing."
     )
     if refused:
         reason = (

@@ -100,7 +100,8 @@ def list_command(places: tuple[Path, ...], as_json: bool) -> None:
             from ...models.demo import DEMO_REMEDY
 
             Messages().say(
-                f"No models were found; decodescope doctor says where was looked. For the demo model: {DEMO_REMEDY}"
+                "No models were found; decodescope doctor lists the folders that were searched. "
+                f"For the demo model: {DEMO_REMEDY}"
             )
     refused = [one.error for one in found if one.error is not None]
     if files and refused:

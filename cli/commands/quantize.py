@@ -10,7 +10,7 @@ import click
 from ..exit_codes import ExitCode
 from ..failure import failure_text
 from ..interrupts import Interrupted, Interrupts
-from ..options import valid_text
+from ..options import complete_model, valid_text
 from ..streams import Messages
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("quantize", short_help="Make other quantizations of a model.")
-@click.argument("reference", metavar="MODEL")
+@click.argument("reference", metavar="MODEL", shell_complete=complete_model)
 @click.option(
     "--to",
     "wanted",

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from decodescope.cli.group import cli, run
@@ -124,6 +125,15 @@ def test_one_question_for_whatever_is_misspelt(
 ) -> None:
     assert run(arguments) in (2, 3)
     assert meant in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("before", [["run", "-m"], ["-m"], ["models", "quantize"]])
+def test_models_are_completed(before: list[str]) -> None:
+    completion = ShellComplete(cli, {}, "decodescope", "_DECODESCOPE_COMPLETE")
+    assert [(one.value, one.type) for one in completion.get_completions(before, "de")] == [
+        ("demo", "plain"),
+        ("de", "file"),
+    ]
 
 
 @pytest.mark.parametrize("word", ["hello", "moose", "fun", "doc", "modles?", "which modles", "modles "])
