@@ -1,10 +1,13 @@
 """What of a recording is replayed in one go."""
 
 from decodescope.backends.events import Event, Failed, Log, ModelReady
+from decodescope.backends.logs import warnings_in
 from decodescope.traces.generations import takes
 
 from ..tui.fakes import MS, answer, loading, ready
 from .samples import session
+
+WARNING = Log(t=1, level="warning", text="The answers get worse.")
 
 
 def test_each_answer_with_its_model() -> None:
@@ -16,6 +19,17 @@ def test_each_answer_with_its_model() -> None:
     assert [type(event) for event in second.opening] == [ModelReady, Log]
     assert second.opening[0].t == second.generation.taken.t
     assert second.events[-1] == events[-1]
+
+
+def test_what_was_warned_of_while_a_model_was_loaded_goes_with_each_of_its_answers() -> None:
+    chatter = Log(t=2, level="info", text="chatter")
+    events: list[Event] = [loading(0.5), WARNING, chatter, ready(), *answer([b"x"]), *answer([b"y"]), ready()]
+    first, second = takes([*events, *answer([b"z"])])[:2]
+    assert WARNING in first.opening
+    assert warnings_in(second.events) == [WARNING.text]
+    assert chatter not in second.opening
+    third = takes([*events, *answer([b"z"])])[2]
+    assert not warnings_in(third.events)
 
 
 def test_a_recording_that_begins_in_the_middle() -> None:
