@@ -126,8 +126,11 @@ def test_a_replay_stands_still_meanwhile(start: Open, script: ScriptWriter, tmp_
     before = len(process.output)
     command(process, b"fg")
     process.read_until(lambda output: b"quit" in output[before:])
-    assert "playing" in shown(process)
-    assert "over" not in shown(process)
+    process.type(b" ")  # pauses; at the end it would begin again
+    process.read_until(lambda _: "‖ paused" in shown(process))
+    place = re.search(r"paused +(\S+) s of (\S+) s", shown(process))
+    assert place is not None
+    assert place.group(1) != place.group(2)
 
 
 def test_a_terminal_that_takes_nothing_does_not_keep_it_from_being_stopped(start: Open, script: ScriptWriter) -> None:
