@@ -69,6 +69,11 @@ def erases_in_background(terminal: int) -> bool:
     return curses.tigetflag("bce") > 0 and curses.tigetstr("ech") == b"\x1b[%p1%dX"
 
 
+def playing_clock() -> int:
+    """Return the time, ns, for what is played on the screen: it stands still while the screen is suspended."""
+    return time.perf_counter_ns() - (0 if Terminal.current is None else Terminal.current.lent_ns)
+
+
 def lower_priority() -> None:
     """Let the calling thread, which draws, step back behind the engines. On Linux priority belongs to the thread; where
     it belongs to the whole process nothing is done, since engines started later would inherit it."""
@@ -207,6 +212,9 @@ class Terminal:
         """128 + the signal that ended the app; None otherwise."""
         self.lent = False
         """Whether others have the terminal, which is as it was."""
+        self.lent_ns = 0
+        """How long they have had it in all."""
+        self._lent_since = 0
         self.attributes: list[Any] = []
         """Modes of the line discipline, which are to be restored."""
         self._witness: Witness | None = None
@@ -274,6 +282,7 @@ class Terminal:
             time.sleep(_ATTEMPT_SECONDS)
         self._restore()
         self.lent = True
+        self._lent_since = time.perf_counter_ns()
 
     def take_back(self) -> None:
         """Have the terminal again, as soon as this process is in the foreground."""
@@ -281,6 +290,7 @@ class Terminal:
         with contextlib.suppress(termios.error):  # it has gone, which writing tells
             self.attributes = termios.tcgetattr(0)
         self.lent = False
+        self.lent_ns += time.perf_counter_ns() - self._lent_since
         self.output.release()
 
     def taken(self) -> None:

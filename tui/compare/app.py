@@ -8,7 +8,7 @@ from textual.driver import Driver
 
 from ..options import ScopeOptions
 from ..screens.watching import Watching
-from ..terminal import lower_priority
+from ..terminal import lower_priority, playing_clock
 from ..terminal_app import EXIT_DONE, EXIT_NOT_LOADED, TerminalApp, run_on_terminal
 from .contract import Compared
 from .keeping import Keeping
@@ -86,7 +86,9 @@ def run_compare_with(
         return EXIT_NOT_LOADED if lost else EXIT_DONE
 
     return run_on_terminal(
-        lambda driver: CompareApp(plan, make, options, driver, when_ready=lower_priority, keeping=keeping),
+        lambda driver: CompareApp(
+            plan, make, options, driver, when_ready=lower_priority, clock=playing_clock, keeping=keeping
+        ),
         end,
         outcome,
         "`decodescope compare --json` needs none.",

@@ -9,6 +9,7 @@ from textual.screen import Screen
 from ...traces.opened import Opened
 from ..options import ScopeOptions
 from ..screens.watching import Watching
+from ..terminal import playing_clock
 from ..terminal_app import EXIT_DONE, TerminalApp, run_on_terminal
 from .screen import ReplayScreen
 
@@ -73,7 +74,7 @@ def run_replay(
     signal n. The terminal is restored in every case.
     """
     return run_on_terminal(
-        lambda driver: ReplayApp(opened, options, driver, speed=speed, loop=loop, paused=paused),
+        lambda driver: ReplayApp(opened, options, driver, speed=speed, loop=loop, paused=paused, clock=playing_clock),
         lambda: None,
         lambda app: EXIT_DONE,
         "`decodescope replay --plain` needs none.",

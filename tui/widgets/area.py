@@ -1,6 +1,9 @@
 """Several lines to type into."""
 
+from typing import ClassVar
+
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.widgets import TextArea
 
 from ...backends.text import visible
@@ -9,6 +12,9 @@ from .kept import KeptDrawing
 
 class Area(KeptDrawing, TextArea):
     """An input of several lines; what is put into it never commands the terminal."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+underscore", "undo", "Undo.", show=False)]
+    """As in a shell: Textual's ^z suspends."""
 
     def __init__(self, text: str = "", *, id: str | None = None) -> None:
         super().__init__(text, id=id, soft_wrap=True, tab_behavior="focus", show_line_numbers=False)

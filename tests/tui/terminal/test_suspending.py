@@ -3,14 +3,17 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 import pytest
 
 from ...conftest import DEADLINE_SECONDS, ScriptWriter
-from .conftest import SCREENS, Open
+from .conftest import OPEN_REPLAY, SCREENS, Open
 from .pty_process import PtyProcess
 from .test_restored import ENDLESS, OPEN_SCOPE, restored
 
@@ -106,6 +109,28 @@ def test_the_answer_goes_on_meanwhile_in_its_own_time(start: Open, script: Scrip
     elapsed = re.search(r"elapsed +([\d.]+) s", shown(process))
     assert elapsed is not None
     assert float(elapsed.group(1)) < 6
+
+
+def test_a_replay_stands_still_meanwhile(start: Open, script: ScriptWriter, tmp_path: Path) -> None:
+    played, recording = (
+        script({"prefill": 10, "ms": 5}, {"repeat": 60, "text": " word", "ms": 10}),
+        tmp_path / "r.jsonl",
+    )
+    run = [sys.executable, "-m", "decodescope", "run", "hi", "-m", f"script:{played}", "--record", str(recording)]
+    subprocess.run(run, check=True, capture_output=True)
+    process = start(OPEN_REPLAY, recording, "--speed", "0.2", until="paused")
+    process.type(b" ")
+    process.read_until(lambda _: "playing" in shown(process))
+    stopped(process, lambda: process.type(SUSPEND))
+    time.sleep(6)  # in which it would have come to its end
+    before = len(process.output)
+    command(process, b"fg")
+    process.read_until(lambda output: b"quit" in output[before:])
+    process.type(b" ")  # pauses; at the end it would begin again
+    process.read_until(lambda _: "‖ paused" in shown(process))
+    place = re.search(r"paused +(\S+) s of (\S+) s", shown(process))
+    assert place is not None
+    assert place.group(1) != place.group(2)
 
 
 def test_a_terminal_that_takes_nothing_does_not_keep_it_from_being_stopped(start: Open, script: ScriptWriter) -> None:
