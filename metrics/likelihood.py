@@ -17,13 +17,15 @@ UNLIKELY = (0.2, 0.05, 0.01)
 UNSURE = (4.0, 5.0, 6.0)
 """Bits; from each of these on a token is of degree 1, 2, 3. 4 bits: as unsure as between 16 equally likely tokens."""
 
+_LOGS_UNLIKELY = np.log(UNLIKELY)
+_NATS_UNSURE = np.multiply(UNSURE, np.log(2))
 _NONE = -1
 
 
 def unlikely(logprobs: npt.ArrayLike) -> UInt8Array:
     """Return the degree of each token by its natural ``logprobs``, shape (n,); 0 for NaN and for what is ordinary."""
     with np.errstate(invalid="ignore"):
-        below = np.asarray(logprobs, np.float64)[:, None] < np.log(UNLIKELY)
+        below = np.asarray(logprobs, np.float64)[:, None] < _LOGS_UNLIKELY
     degrees: UInt8Array = np.count_nonzero(below, axis=1).astype(np.uint8)
     return degrees
 
@@ -31,7 +33,7 @@ def unlikely(logprobs: npt.ArrayLike) -> UInt8Array:
 def unsure(entropies: npt.ArrayLike) -> UInt8Array:
     """Return the degree of each token by its ``entropies`` in nats, shape (n,); 0 for NaN and for what is ordinary."""
     with np.errstate(invalid="ignore"):
-        above = np.asarray(entropies, np.float64)[:, None] >= np.multiply(UNSURE, np.log(2))
+        above = np.asarray(entropies, np.float64)[:, None] >= _NATS_UNSURE
     degrees: UInt8Array = np.count_nonzero(above, axis=1).astype(np.uint8)
     return degrees
 

@@ -5,8 +5,20 @@ import math
 import numpy as np
 import pytest
 
-from decodescope.tui.conversation.marks import DISTURBED_LOOK, degree, is_computed, is_disturbed, looks, pack
+from decodescope.metrics.disturbance import Cause
+from decodescope.metrics.run import Run
+from decodescope.tui.conversation.marks import (
+    DISTURBED_LOOK,
+    degree,
+    is_computed,
+    is_disturbed,
+    looks,
+    marks_of,
+    pack,
+)
 from decodescope.tui.lens import OF_A_RUN, Lens
+
+from ..fakes import MS, answer, taken, token
 
 NAN = math.nan
 
@@ -63,3 +75,16 @@ def test_the_lenses_go_round() -> None:
         order.append(order[-1].following())
     assert order == [Lens.TIME, Lens.PROBABILITY, Lens.ENTROPY, Lens.TIME]
     assert [lens.needs_facts for lens in Lens] == [False, True, True, False]
+
+
+def test_a_run_without_probabilities_has_the_marks_of_one_in_which_none_was_computed() -> None:
+    run = Run(taken())
+    for event in answer([b"a"] * 100)[1:]:
+        run.apply(event)
+    run.apply(token(2_000 * MS, 101, b"slow"))
+    causes = run.causes
+    disturbed = (causes != Cause.NONE) & (causes != Cause.UNKNOWN)
+    nothing = np.full(run.token_count, np.nan)
+    assert marks_of(run).tolist() == pack(run.paces, disturbed, nothing, nothing).tolist()
+    assert marks_of(run, 90, 95).tolist() == marks_of(run).tolist()[90:95]
+    assert degree(int(marks_of(run)[-1]), Lens.TIME) == 3
