@@ -312,10 +312,8 @@ def test_clip_and_spread_count_cells() -> None:
 def test_fewer_threads_are_named_while_there_are_fewer(width: int) -> None:
     most = ready().threads
 
-    def change(ms: int, before: int, after: int) -> ThreadsChanged:
-        return ThreadsChanged(
-            t=ms * MS, before=before, after=after, why="core_taken" if after < before else "core_idle"
-        )
+    def change(t: int, before: int, after: int) -> ThreadsChanged:
+        return ThreadsChanged(t=t, before=before, after=after, why="core_taken" if after < before else "core_idle")
 
     made = session(taken(), prompt(10, 8), progress(20, 8, 8), token(30, 1, b"a"), change(31, most, most - 1))
     said = f"{most - 1} of {most} threads"
