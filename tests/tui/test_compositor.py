@@ -149,6 +149,22 @@ async def test_only_what_changed_is_asked_and_only_for_its_rows() -> None:
         }
 
 
+async def test_only_the_cells_that_changed_are_part_of_an_update() -> None:
+    app = LayersApp()
+    async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:
+        cells = app.cells("second")
+        cells.show_rows([(("tokens ", ""), ("41", "strong"), (" elapsed", ""))])
+        await pilot.pause()
+        compositor = app.layers._compositor
+        with app.batch_update():  # nothing is drawn but here
+            cells.show_rows([(("tokens ", ""), ("42", "strong"), (" elapsed", ""))])
+            compositor.update_widgets({cells})
+            update = compositor.render_update()
+        assert isinstance(update, ChopsUpdate)
+        at = cells.content_region
+        assert [(y, x, strip.text) for y, x, strip in _parts(update)] == [(at.y, at.x + len("tokens "), "42")]
+
+
 async def test_what_covers_a_change_is_seen_and_not_what_is_behind() -> None:
     app = LayersApp()
     async with app.run_test(size=(WIDTH, HEIGHT)) as pilot:

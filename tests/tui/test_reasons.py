@@ -9,6 +9,7 @@ from decodescope.tui.compare.help import sections
 from decodescope.tui.compare.result_table import ResultTable
 from decodescope.tui.lens import Lens
 from decodescope.tui.paged_table import PagedTable
+from decodescope.tui.screens.help import HelpScreen
 from decodescope.tui.session import Phase
 from decodescope.tui.widgets.counters import LABELS, Counters, Figures, figure_at, figures, grid, reasons
 
@@ -61,6 +62,10 @@ async def test_every_dash_of_the_counters_tells_why(size: tuple[int, int]) -> No
         # Where there is a value there is nothing to say.
         assert await told(running, counters, 2, 0) is None
         await running.press("f1")
+        assert isinstance(running.app.screen, HelpScreen)
+        told_by_key = {text for _, entries, _ in running.app.screen._sections for _, text in entries}
+        for label, why in reasons(running.session):
+            assert any(label in text and why in text for text in told_by_key)
         shown = figures(running.session, 0)
         missing = {LABELS[name] for name in LABELS if getattr(shown, name) == numbers.MISSING}
         assert {label for label, _ in reasons(running.session)} == missing

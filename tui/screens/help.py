@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from ...backends.text import visible
+from ...metrics.numbers import MISSING
 from ..keys import BOX_KEYS, KEYS, READING_KEYS, Key, letter_display
 
 _FIGURES = (
@@ -70,9 +71,16 @@ def scope_sections(
         *([("In the prompt box", BOX_KEYS, "")] if asks else []),
         ("In the conversation and the tokens", READING_KEYS if asks else READING_KEYS[:-1], ""),
         ("Figures", _FIGURES, "Stamped in the engine: loading the model and drawing are no part of them."),
-        *([("Figures without a value now", missing, "")] if missing else []),
-        *([("Tokens without a value", tokens, "")] if tokens else []),
+        *([("Figures without a value now", _by_reason(missing), "")] if missing else []),
+        *([("Tokens without a value", _by_reason(tokens), "")] if tokens else []),
     ]
+
+
+def _by_reason(missing: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    names: dict[str, list[str]] = {}
+    for name, reason in missing:
+        names.setdefault(reason, []).append(name)
+    return [(MISSING, f"{', '.join(of_it)}: {reason}") for reason, of_it in names.items()]
 
 
 def help_table(sections: Sequence[Section]) -> Table:
