@@ -154,6 +154,7 @@ def test_a_request_line_is_what_it_says() -> None:
             "repeat_last_n": 64,
             "seed": -1,
             "ignore_eos": False,
+            "from_model": [],
         },
         "seed": 9,
         "stop": ["\n"],
