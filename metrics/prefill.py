@@ -29,7 +29,7 @@ _LEAST_FRACTION = 0.1
 _SETTLED_TOKENS = 64
 """Fewer tokens take little less than a whole pass over the weights, so their cost says nothing of more tokens."""
 _ATTENTION_SLOWNESS = 1.2
-"""Time of a multiplication in attention over one with the weights: 0.4 to 5, by what processor and build have for each."""
+"""Time of a multiplication in attention over one with the weights: 0.4 to 5, by what a machine has for each."""
 _SHAPE_SPREAD = 1.5
 """So wide that the first micro-batches of a prompt tell which of them it is."""
 _RUN_SPREAD = 0.2
