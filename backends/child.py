@@ -16,6 +16,7 @@ from typing import assert_never
 
 from .engine import Control, Engine, EngineError
 from .events import Event, Failed
+from .usage import count_stops
 from .wire import (
     Cancel,
     Command,
@@ -186,6 +187,7 @@ def quantize(opening: OpenQuantizer, outbox: Outbox, control: Control) -> None:
 
 def main() -> None:
     """Run the engine that the first command names."""
+    count_stops()
     control = Control()
     outbox = Outbox(int(sys.argv[1]))
     inbox = Inbox(int(sys.argv[2]), control)

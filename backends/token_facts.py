@@ -43,6 +43,10 @@ class Scheduling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The same of the thread that waited longest."""
     cpu_ns: int | None = None
     """Processor time of all threads."""
+    suspended_ns: int | None = None
+    """Time in which no thread could go on, although none waited for a core, since the process was stopped or the
+    machine went to sleep. ``None`` where neither happened, or the system does not tell. Sleep itself is not in it: the
+    clock stands still."""
 
 
 class Alternative(msgspec.Struct, frozen=True, array_like=True):

@@ -2,8 +2,11 @@
 
 import os
 import resource
+import signal
 import sys
+import time
 from pathlib import Path
+from types import FrameType
 
 from .token_facts import Scheduling
 
@@ -12,6 +15,34 @@ _TASKS = "/proc/self/task"
 _LINE_BYTES = 80
 _MOST_THREADS = 32  # each takes about a microsecond to ask
 _READ_BYTES = b"read_bytes: "
+
+_LEAST_SUSPENDED_NS = 50_000_000
+"""Shorter idleness is not told from what an engine waits for by itself."""
+_LEAST_SLEEP_NS = 10_000_000
+_BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", None)
+
+_resumed = 0
+"""How often this process has been told to go on after a stop."""
+
+
+def count_stops() -> None:
+    """Have ``ProcessUsage`` know from now on when this process was stopped; called once, in the main thread."""
+    signal.signal(signal.SIGCONT, _on_resume)
+    signal.siginterrupt(signal.SIGCONT, False)
+
+
+def _on_resume(_signal: int, _frame: FrameType | None) -> None:
+    global _resumed
+    _resumed += 1
+
+
+def _slept() -> int:
+    """How long the machine has been asleep since it was started, ns; 0 where there is no clock that says so.
+
+    ``time.perf_counter_ns()`` stands still meanwhile, so sleep itself is in no time of ours.
+    """
+    return 0 if _BOOT_CLOCK is None else time.clock_gettime_ns(_BOOT_CLOCK) - time.monotonic_ns()
+
 
 # macOS counts every switch that is not a sleep in its BSD layer as involuntary, waits for other threads among them.
 _TELLS_SWITCHES = sys.platform != "darwin"
@@ -24,6 +55,9 @@ class ProcessUsage:
         self._before = resource.getrusage(resource.RUSAGE_SELF)
         self._read_bytes = _read_bytes()
         self._waits = _Waits()
+        self._t = time.perf_counter_ns()
+        self._resumed = _resumed
+        self._slept = _slept()
 
     def take(self) -> Scheduling:
         """Return what happened since the last time, or since this object was made."""
@@ -31,6 +65,7 @@ class ProcessUsage:
         self._before = now
         major_faults = now.ru_majflt - before.ru_majflt
         waits = self._waits.take()
+        suspended = self._suspended(None if waits is None else waits[2])
         return Scheduling(
             involuntary_switches=now.ru_nivcsw - before.ru_nivcsw if _TELLS_SWITCHES else None,
             voluntary_switches=now.ru_nvcsw - before.ru_nvcsw if _TELLS_SWITCHES else None,
@@ -40,7 +75,22 @@ class ProcessUsage:
             wait_ns=None if waits is None else waits[0],
             longest_wait_ns=None if waits is None else waits[1],
             cpu_ns=round((now.ru_utime - before.ru_utime + now.ru_stime - before.ru_stime) * 1e6) * 1000,
+            suspended_ns=suspended,
         )
+
+    def _suspended(self, busiest: int | None) -> int | None:
+        """Return how long no thread could go on since the last time, although none waited for a core; ``None`` unless
+        the process was stopped or the machine asleep in that time.
+
+        Idleness alone says nothing: an engine waits for a disk and for a GPU as well.
+        """
+        since, self._t = self._t, time.perf_counter_ns()
+        stops, self._resumed = _resumed - self._resumed, _resumed
+        before, self._slept = self._slept, _slept()
+        if busiest is None or not (stops or self._slept - before >= _LEAST_SLEEP_NS):
+            return None
+        idle = self._t - since - busiest
+        return idle if idle >= _LEAST_SUSPENDED_NS else None
 
     def close(self) -> None:
         """Give back what is held open."""
@@ -61,26 +111,31 @@ def _read_bytes() -> int | None:
 
 
 class _Waits:
-    """Time in which threads were ready to run and had no core, as the scheduler of Linux counts it."""
+    """Time in which threads ran, and were ready to run and had no core, as the scheduler of Linux counts it."""
 
     def __init__(self) -> None:
         self._files: dict[str, int] = {}
-        self._before: dict[str, int] = {}
+        self._before: dict[str, tuple[int, int]] = {}
         self._links = 0
         self.take()
 
-    def take(self) -> tuple[int, int] | None:
-        """Return what was waited since the last time: all threads together, and the one that waited longest, ns.
+    def take(self) -> tuple[int, int, int] | None:
+        """Return what was waited since the last time: all threads together, and the one that waited longest, ns; then
+        how long the busiest thread ran and waited.
 
         ``None`` where the kernel does not tell, and with so many threads that asking would disturb them.
         """
-        now = {thread: wait for thread, file in self._files.items() if (wait := _wait(file)) is not None}
+        now = {thread: times for thread, file in self._files.items() if (times := _times(file)) is not None}
         if len(now) < len(self._files) or self._links != _thread_links():
             self._follow_threads(now)
         # All that a thread waited that was not there before falls into this time.
-        waits = [wait - self._before.get(thread, 0) for thread, wait in now.items()]
-        self._before = now
-        return (sum(waits), max(waits)) if waits else None
+        none = (0, 0)
+        before, self._before = self._before, now
+        waits = [times[1] - before.get(thread, none)[1] for thread, times in now.items()]
+        if not waits:
+            return None
+        busiest = max(sum(times) - sum(before.get(thread, none)) for thread, times in now.items())
+        return sum(waits), max(waits), busiest
 
     def close(self) -> None:
         """Close the files."""
@@ -88,7 +143,7 @@ class _Waits:
             os.close(file)
         self._files.clear()
 
-    def _follow_threads(self, now: dict[str, int]) -> None:
+    def _follow_threads(self, now: dict[str, tuple[int, int]]) -> None:
         """Open the files of new threads, close those of threads that have ended, and add the new ones to ``now``."""
         self._links = _thread_links()
         for thread in self._files.keys() - now.keys():
@@ -105,21 +160,22 @@ class _Waits:
                 file = os.open(f"{_TASKS}/{thread}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
             except OSError:  # the kernel does not count, or the thread has just ended
                 continue
-            wait = _wait(file)
-            if wait is None:
+            times = _times(file)
+            if times is None:
                 os.close(file)
             else:
                 self._files[thread] = file
-                now[thread] = wait
+                now[thread] = times
 
 
-def _wait(file: int) -> int | None:
-    """What the thread behind an open ``schedstat`` has waited so far, ns; ``None`` once it has ended."""
+def _times(file: int) -> tuple[int, int] | None:
+    """How long the thread behind an open ``schedstat`` has run and waited so far, ns; ``None`` once it has ended."""
     try:
         # The columns: time on a core, time waiting for one, how often it got one.
-        return int(os.pread(file, _LINE_BYTES, 0).split()[1])
+        ran, waited, _ = os.pread(file, _LINE_BYTES, 0).split()
     except ProcessLookupError:
         return None
+    return int(ran), int(waited)
 
 
 def _thread_links() -> int:

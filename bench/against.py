@@ -13,6 +13,8 @@ from ..metrics.bootstrap import Interval, independent_ratio_interval
 from .plan import trial_name
 
 _FEWEST = 2
+_FEWEST_OF_DISTURBED = 3
+"""Where some repetitions were disturbed: two that were not may agree by chance."""
 _MOST_TOKENS = (1 << 31) - 1
 _LONGEST_NS = 7 * 24 * 3_600 * 1_000_000_000
 """Of a repetition: a week."""
@@ -119,6 +121,18 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         known = [one.quiet for one in self.repetitions] or [None] * len(self.samples_ns)
         return [ns for ns, quiet in zip(self.samples_ns, known, strict=False) if quiet is not False and ns > 0]
 
+    def too_little(self, when: str) -> str:
+        """Return why its repetitions, made ``when``, do not suffice for a comparison; empty when they do.
+
+        Undisturbed ones only are compared: two, or where others were disturbed three, and half of all.
+        """
+        count, quiet = len(self.samples_ns), len(self.quiet_ns)
+        if count < _FEWEST:
+            return f"fewer than two repetitions {when}"
+        if quiet < count and (quiet < _FEWEST_OF_DISTURBED or 2 * quiet < count):
+            return f"too disturbed {when}: {quiet:,} of {numbers.counted(count, 'repetition')} undisturbed"
+        return ""
+
 
 class Change(Enum):
     """What has become of a row's speed."""
@@ -220,11 +234,12 @@ def _compared(row: Result, old: Result, tolerance: float, *, noisy: bool) -> Com
     if noisy:
         busy = tuple(when for when, one in (("now", row), ("then", old)) if one.busy)
         row, old = (msgspec.structs.replace(one, repetitions=()) for one in (row, old))
+    for one, when in ((row, "now"), (old, "in the old results")):
+        if why := one.too_little(when):
+            return NotCompared(row, why)
     speed = independent_ratio_interval(old.quiet_ns, row.quiet_ns)
     if speed is None:
-        when = "now" if len(row.quiet_ns) < _FEWEST else "in the old results"
-        few = "fewer than two repetitions" if len((row if when == "now" else old).samples_ns) < _FEWEST else ""
-        return NotCompared(row, f"{few or 'fewer than two repetitions on a quiet machine'} {when}")
+        raise AssertionError("two repetitions each have an interval")
     change = Change.NONE
     if speed.high < 1 - tolerance:
         change = Change.SLOWER

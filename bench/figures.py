@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..backends.events import Measured, MeasuredWith, ModelReady
+from ..backends.token_facts import Scheduling
 from ..metrics.disturbance import QUOTABLE_SHARE, Disturbance, Spent, disturbance
 from ..metrics.judge import Judge
 from ..metrics.latency import Percentiles, percentiles
@@ -30,10 +31,12 @@ class Repetition:
     disturbance: Disturbance | None
     """Of the tokens generated; ``None`` where there are too few to tell what is usual."""
     lost_share: float | None
-    """Share of ``ns`` that was lost: to disturbed tokens, and in the prompt to waiting for a core.
+    """Share of ``ns`` that was lost: to disturbed tokens, and in the prompt to waiting for a core and to suspension.
 
     ``None`` where nothing is known of either.
     """
+    suspended_ns: int = 0
+    """Time in which the engine was stopped, or the machine went to sleep."""
 
     @property
     def rate(self) -> float:
@@ -50,9 +53,11 @@ def repetition(trial: Trial, measured: Measured) -> Repetition:
     """Return the figures of one measurement of ``trial``."""
     gaps = np.asarray(measured.gaps, dtype=np.int64)
     found = _disturbance(measured, gaps)
-    waits = None if measured.prompt_scheduling is None else measured.prompt_scheduling.longest_wait_ns
+    in_prompt = measured.prompt_scheduling or Scheduling()
+    facts = [in_prompt, *(one for one in measured.scheduling if one is not None)]
     ns = max(1, measured.t - measured.started)
-    lost = [part for part in (None if found is None else found.lost_ns, waits) if part is not None]
+    parts = None if found is None else found.lost_ns, in_prompt.longest_wait_ns, in_prompt.suspended_ns
+    lost = [part for part in parts if part is not None]
     return Repetition(
         ns=ns,
         tokens=trial.prompt + trial.generate,
@@ -60,6 +65,7 @@ def repetition(trial: Trial, measured: Measured) -> Repetition:
         gaps=gaps,
         disturbance=found,
         lost_share=min(1.0, sum(lost) / ns) if lost else None,
+        suspended_ns=sum(one.suspended_ns or 0 for one in facts),
     )
 
 
@@ -70,7 +76,8 @@ def _disturbance(measured: Measured, gaps: Int64Array) -> Disturbance | None:
     ):
         judge.add(Spent.measured(gap, decode, sample, facts))
     usual = judge.usual_ns
-    return disturbance(gaps[: len(usual)], usual, judge.causes)
+    suspended = sum(one.suspended_ns or 0 for one in measured.scheduling[: len(usual)] if one is not None)
+    return disturbance(gaps[: len(usual)], usual, judge.causes, suspended)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """What is to be measured."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msgspec.structs import replace
@@ -9,6 +10,8 @@ from ..backends.launch import Source
 from ..backends.requests import EngineSettings, MeasureRequest, Sampling
 
 _SAMPLING = Sampling(seed=1)
+_WARM_UP_TOKENS = 3
+"""What an engine's warm-up computes beyond a micro-batch, and one that is drawn last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +62,15 @@ def trial_name(prompt: int, generate: int, depth: int) -> str:
     if generate:
         parts.append(f"tg{generate}")
     return "+".join(parts) + (f" @ d{depth}" if depth else "")
+
+
+def context_for(trials: Sequence[Trial], settings: EngineSettings) -> int:
+    """Return the context for ``trials``, tokens: what the longest needs, and room for a whole micro-batch.
+
+    llama.cpp cuts batch and micro-batch to the context. With less room a short test would be computed in buffers of
+    other sizes, after a shorter warm-up, than the same test in a list with longer ones.
+    """
+    return max(settings.micro_batch + _WARM_UP_TOKENS, *(trial.tokens for trial in trials))
 
 
 @dataclass(frozen=True, slots=True)

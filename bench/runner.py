@@ -34,7 +34,7 @@ from ..backends.logs import warnings_in
 from ..backends.requests import EngineSettings
 from ..models.errors import ModelError
 from .figures import Repetition, Row, repetition
-from .plan import BenchPlan, Group, Trial
+from .plan import BenchPlan, Group, Trial, context_for
 
 
 class Stage(Enum):
@@ -60,6 +60,16 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class Suspended:
+    """A repetition that is run again, since the engine was stopped meanwhile, or the machine asleep."""
+
+    group: Group
+    trial: Trial
+    ns: int
+    """For how long."""
+
+
+@dataclass(frozen=True, slots=True)
 class Missing:
     """Tests of a group that a cancel kept from being measured to their end."""
 
@@ -77,6 +87,7 @@ class Bench:
         self.stage = Stage.RUNNING
         self.rows: list[Row] = []
         self.failures: list[Failure] = []
+        self.suspended: list[Suspended] = []
         self._launch = launch
         self._engine: Backend | None = None
         self._groups = list(plan.groups)
@@ -90,6 +101,7 @@ class Bench:
         self._cancelling = False
         self._began = 0.0
         self._done: list[Repetition] = []
+        self._repeated = 0
 
     @property
     def group(self) -> Group:
@@ -216,6 +228,7 @@ class Bench:
     def _begin_trial(self) -> None:
         self._began = time.time()
         self._done = []
+        self._repeated = 0
         self._warming = self.plan.warm_up
         threads, pause = self.group.settings.threads, self.plan.pause_ms
         if self._engine is not None:
@@ -224,7 +237,7 @@ class Bench:
 
     def _measured(self, event: Measured) -> None:
         if not self._warming:
-            self._done.append(repetition(self.trial, event))
+            self._count(repetition(self.trial, event))
         self._warming = False
         if self._cancelling:  # it was complete before it heard of that
             self.close()
@@ -235,6 +248,14 @@ class Bench:
             return
         self._end_row()
         self._next_trial()
+
+    def _count(self, done: Repetition) -> None:
+        """Keep a repetition, unless it was suspended and can be run again; one for one, so that there is an end."""
+        if done.suspended_ns and not self._cancelling and self._repeated < self.plan.repetitions:
+            self._repeated += 1
+            self.suspended.append(Suspended(self.group, self.trial, done.suspended_ns))
+        else:
+            self._done.append(done)
 
     def _next_trial(self) -> None:
         self._number += 1
@@ -289,11 +310,12 @@ class Bench:
         most, group = failed.most_context or 0, self.group
         fitting = tuple(trial for trial in group.trials if trial.tokens <= most)
         longest = tuple(trial for trial in group.trials if trial.tokens > most)
-        if not fitting or not longest:
+        context = min(context_for(fitting, group.settings), most) if fitting else 0
+        if not fitting or (not longest and context >= group.settings.context):
             return False
-        self.failures.append(Failure(group, longest, failed))
+        if longest:
+            self.failures.append(Failure(group, longest, failed))
         self._number += len(longest)
-        context = max(trial.tokens for trial in fitting)
         self._groups[0] = replace(group, trials=fitting, settings=with_fields(group.settings, context=context))
         return True
 

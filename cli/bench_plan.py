@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 import click
+from msgspec.structs import replace
 
 from ..backends.checks import check_settings
 from ..backends.events import Failed
 from ..backends.launch import Source, resolve
 from ..backends.requests import CacheType, EngineSettings, FlashAttention
 from ..bench.grid import words
-from ..bench.plan import BenchPlan, Group, Trial
+from ..bench.plan import BenchPlan, Group, Trial, context_for
 from ..models.errors import ModelError
 from .options import valid_text
 
@@ -67,21 +68,23 @@ class Grid:
         if not self.trials():
             rest = "-p, -n and -pg are 0" if self.both else "-p and -n are 0, and there is no -pg"
             raise click.UsageError(f"There is nothing to measure: {rest}.")
-        if problems := {one for settings in self._settings(0) for one in check_settings(settings)}:
+        if problems := {one for settings in self._settings() for one in check_settings(settings)}:
             raise click.UsageError(" ".join(sorted(problems)))
 
     def plan(self, *, repetitions: int, warm_up: bool, pause_ms: int) -> BenchPlan:
         """Look up the models and return the plan; one that cannot be used has groups that say why."""
         trials = self.trials()
-        context = max(trial.tokens for trial in trials)
         groups = []
         for reference in self.models or (None,):
             source = _source(reference)
             name = valid_text(reference or ("the model" if isinstance(source, Failed) else source.name))
-            groups += [Group(name, source, settings, trials) for settings in self._settings(context)]
+            groups += [
+                Group(name, source, replace(settings, context=context_for(trials, settings)), trials)
+                for settings in self._settings()
+            ]
         return BenchPlan(groups=tuple(groups), repetitions=repetitions, warm_up=warm_up, pause_ms=pause_ms)
 
-    def _settings(self, context: int) -> list[EngineSettings]:
+    def _settings(self) -> list[EngineSettings]:
         """Return all combinations, in llama-bench's order."""
         combinations = itertools.product(
             self.gpu_layers,
@@ -95,7 +98,6 @@ class Grid:
         )
         return [
             EngineSettings(
-                context=context,
                 batch=batch,
                 micro_batch=min(micro_batch, batch),
                 threads=threads,

@@ -10,6 +10,7 @@ from ..bench.figures import verdict
 from ..bench.formats import Form, Printer
 from ..bench.plan import BenchPlan
 from ..bench.runner import Bench, Stage
+from ..metrics import numbers
 from ..traces.header import LlamaBuild, llama_build
 from .bench_plan import Grid
 from .bench_progress import BenchProgress
@@ -76,6 +77,7 @@ class _Benching:
         self._progress = BenchProgress(messages, self._bench)
         self._written = 0
         self._told = 0
+        self._told_suspended = 0
 
     def perform(self, interrupts: Interrupts, old: tuple[Result, ...] | None, compared_with: _Compare) -> ExitCode:
         """Measure, and compare with the ``old`` results; every failure is said on stderr."""
@@ -132,6 +134,12 @@ class _Benching:
             what = f"{failure.group.name}: {failed.what}"
             said = failure_text(what, failed.reason, remedy_of(failed))
             self._progress.say(f"{said}\nNot measured to the end: {names}.")
+        for one in self._bench.suspended[self._told_suspended :]:
+            self._told_suspended += 1
+            self._progress.say(
+                f"{one.group.name}: {one.trial.name} was suspended for {numbers.seconds(one.ns)}: that repetition does"
+                " not count and is run again."
+            )
         self._write_rows()
         if self._bench.stage is Stage.RUNNING:
             self._progress.stand()

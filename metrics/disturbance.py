@@ -7,6 +7,7 @@ import numpy as np
 
 from ..backends.events import Token
 from ..backends.token_facts import Scheduling
+from . import numbers
 from .series import Int8Array, Int64Array
 
 KNOWN_FACTOR = 1.5
@@ -42,6 +43,8 @@ class Cause(IntEnum):
     """The time went outside decode and sampling, in the engine's own loop."""
     UNKNOWN = 7
     """No fact explains it."""
+    SUSPENDED = 8
+    """The engine's process was stopped, or the machine asleep."""
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
@@ -93,6 +96,8 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
     disturbed: int
     lost_ns: int
     """Sum over the disturbed tokens of (gap − usual time)."""
+    suspended_ns: int
+    """Time that passed in these tokens while the engine was stopped or the machine went to sleep."""
     share: float
     """``lost_ns`` / the time from the first to the last token."""
     quotable: bool
@@ -107,15 +112,17 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
             return "no token disturbed"
         share = self.share * 100
         lost = "less than 1" if share < 1 else f"{share:.0f}"
-        return f"{self.disturbed:,} of {self.tokens:,} tokens disturbed, {lost} % of the time lost"
+        told = f"{self.disturbed:,} of {self.tokens:,} tokens disturbed, {lost} % of the time lost"
+        return f"{told}, suspended {numbers.seconds(self.suspended_ns)}" if self.suspended_ns else told
 
 
 def cause_of(token: Spent, usual: Usual) -> Cause:
     """Return why ``token`` took longer than usual: the first of these that accounts for half of the excess.
 
-    Waiting for a core (PREEMPTED; where only switches are known, at least five and twice as many as usual), computing
-    probabilities, sampling, the engine's own loop (REST). Then what happened without telling how long it took: major
-    faults (PAGE_IN), a thousand minor faults (FIRST_TOUCH). NONE when the token is within its usual time.
+    Being stopped (SUSPENDED), waiting for a core (PREEMPTED; where only switches are known, at least five and twice as
+    many as usual), computing probabilities, sampling, the engine's own loop (REST). Then what happened without telling
+    how long it took: major faults (PAGE_IN), a thousand minor faults (FIRST_TOUCH). NONE when the token is within its
+    usual time.
     """
     excess = token.gap - usual.gap
     if usual.gap <= 0 or token.gap < KNOWN_FACTOR * usual.gap:
@@ -127,6 +134,8 @@ def cause_of(token: Spent, usual: Usual) -> Cause:
 
 
 def _known_cause(token: Spent, usual: Usual, excess: int) -> Cause | None:
+    if (token.facts.suspended_ns or 0) * 2 >= excess:
+        return Cause.SUSPENDED
     if _preempted(token, usual, excess):
         return Cause.PREEMPTED
     if (token.probability or 0) * 2 >= excess:
@@ -151,8 +160,9 @@ def _preempted(token: Spent, usual: Usual, excess: int) -> bool:
     return switches >= max(_FEWEST_SWITCHES, 2 * usual.involuntary_switches)
 
 
-def disturbance(gaps: Int64Array, usual: Int64Array, causes: Int8Array) -> Disturbance | None:
+def disturbance(gaps: Int64Array, usual: Int64Array, causes: Int8Array, suspended_ns: int = 0) -> Disturbance | None:
     """Sum up a run from its ``gaps``, the ``usual`` gap at each (ns) and the ``Cause`` of each; all of shape (n,).
+    ``suspended_ns``: what all of them say that they were suspended.
 
     ``None`` when no time passed.
     """
@@ -167,6 +177,7 @@ def disturbance(gaps: Int64Array, usual: Int64Array, causes: Int8Array) -> Distu
         tokens=len(gaps),
         disturbed=int(marked.sum()),
         lost_ns=lost,
+        suspended_ns=suspended_ns,
         share=lost / total,
         quotable=lost / total <= QUOTABLE_SHARE,
         causes=dict(found),

@@ -19,15 +19,21 @@ def explain(token: Spent, usual: int | None, cause: Cause) -> str:
     )
 
 
-def explain_first(ttft: int) -> str:
-    """Return one line about the first token, which took ``ttft`` ns since the request was taken."""
-    return f"{numbers.milliseconds(ttft)} since the request was taken: template, prompt and first sample"
+def explain_first(ttft: int, suspended: int | None = None) -> str:
+    """Return one line about the first token, which took ``ttft`` ns since the request was taken, ``suspended`` of them
+    while the engine was stopped or the machine asleep."""
+    told = f"{numbers.milliseconds(ttft)} since the request was taken: template, prompt and first sample"
+    return f"{told}; suspended {numbers.seconds(suspended)} of it" if suspended else told
 
 
 def _reason(token: Spent, cause: Cause) -> str:
     match cause:
         case Cause.PREEMPTED:
             return _preempted(token)
+        case Cause.SUSPENDED:
+            return (
+                f"suspended {numbers.seconds(token.facts.suspended_ns)}: the engine was stopped, or the machine asleep"
+            )
         case Cause.PAGE_IN:
             return _page_in(token)
         case Cause.FIRST_TOUCH:

@@ -30,6 +30,7 @@ class FactColumns:
         self._longest_wait = Series()
         self._cpu = Series()
         self._read_bytes: dict[int, int] = {}
+        self._suspended: dict[int, int] = {}
         self._counts = (self._involuntary, self._voluntary, self._minor_faults, self._major_faults)
         self._columns: tuple[tuple[Column[np.int32] | Series, str], ...] = (
             (self._involuntary, "involuntary_switches"),
@@ -46,6 +47,8 @@ class FactColumns:
         facts = facts or Scheduling()
         if facts.read_bytes is not None:
             self._read_bytes[len(self._cpu)] = facts.read_bytes
+        if facts.suspended_ns is not None:
+            self._suspended[len(self._cpu)] = facts.suspended_ns
         for counts, count in (
             (self._involuntary, facts.involuntary_switches),
             (self._voluntary, facts.voluntary_switches),
@@ -68,6 +71,8 @@ class FactColumns:
         for place, one in enumerate(known, first):
             if one.read_bytes is not None:
                 self._read_bytes[place] = one.read_bytes
+            if one.suspended_ns is not None:
+                self._suspended[place] = one.suspended_ns
         for column, name in self._columns:
             values = list(map(attrgetter(name), known))
             if None in values:
@@ -78,6 +83,7 @@ class FactColumns:
         """Take in the facts of the first ``count`` tokens of another run."""
         first = len(self._cpu)
         self._read_bytes |= {first + place: read for place, read in other._read_bytes.items() if place < count}
+        self._suspended |= {first + place: ns for place, ns in other._suspended.items() if place < count}
         for (own, _), (column, _) in zip(self._columns, other._columns, strict=True):
             own.extend(column.values[:count])
 
@@ -97,7 +103,12 @@ class FactColumns:
             wait_ns=value(self.wait_ns),
             longest_wait_ns=value(self.longest_wait_ns),
             cpu_ns=value(self.cpu_ns),
+            suspended_ns=self._suspended.get(position),
         )
+
+    def suspended_ns(self, first: int, end: int) -> int:
+        """Return for how long the tokens from place ``first`` up to ``end`` (from 0) were suspended."""
+        return sum(ns for place, ns in self._suspended.items() if first <= place < end)
 
     @property
     def bytes_from_disk(self) -> int | None:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ..backends.events import ModelReady, PrefillProgress, PromptReady
 from .series import Int64Array, Series
 
-_NOISE = 0.06
+_NOISE = 0.05
 """How far the mean cost of a micro-batch usually lies off, as a share."""
 _FIRST_WEIGHT = 0.25
 _DISTURBED = 3 * _NOISE
@@ -28,9 +28,10 @@ _LEAST_FRACTION = 0.1
 """A micro-batch of which less was done says nothing yet."""
 _SETTLED_TOKENS = 64
 """Fewer tokens take little less than a whole pass over the weights, so their cost says nothing of more tokens."""
-_ATTENTION_SLOWNESS = 1.3
-"""Time of a multiplication in attention over one with the weights, which may be repacked; 1 to 3 on CPUs."""
-_SHAPE_SPREAD = 0.6
+_ATTENTION_SLOWNESS = 1.2
+"""Time of a multiplication in attention over one with the weights: 0.4 to 5, by what a machine has for each."""
+_SHAPE_SPREAD = 1.5
+"""So wide that the first micro-batches of a prompt tell which of them it is."""
 _RUN_SPREAD = 0.2
 _LEAST_RATIO_SPREAD = 2e-5
 _UNKNOWN_RATIO_SPREAD = 2e-4

@@ -222,13 +222,14 @@ class Run:
     def disturbance(self) -> Disturbance | None:
         """How much of the decode was disturbed; ``None`` while it is too early to tell."""
         usual = self._judge.usual_ns
-        return disturbance(self.itl_ns[: len(usual)], usual, self._judge.causes)
+        suspended = self.facts.suspended_ns(1, len(usual) + 1)
+        return disturbance(self.itl_ns[: len(usual)], usual, self._judge.causes, suspended)
 
     def explain(self, position: int) -> str:
         """Return one line on why the token at ``position`` (from 0) took as long as it did; only what is known."""
         times = self.token_times
         if position == 0:
-            return explain_first(int(times[0]) - self.taken.t)
+            return explain_first(int(times[0]) - self.taken.t, self.facts.at(0).suspended_ns)
         spent = self._spent(position)
         judged = position <= len(self._judge.usual_ns)
         usual = int(self._judge.usual_ns[position - 1]) if judged else None

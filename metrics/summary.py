@@ -78,6 +78,7 @@ def described(found: Disturbance) -> dict[str, Any]:
         "tokens": found.tokens,
         "disturbed": found.disturbed,
         "lost_ms": as_ms(found.lost_ns),
+        "suspended_ms": as_ms(found.suspended_ns),
         "share": round(found.share, 4),
         "quotable": found.quotable,
         "causes": {cause.name.lower(): number for cause, number in found.causes.items()},

@@ -42,6 +42,7 @@ _SHORT_CAUSES = {
     Cause.PROBABILITIES: "probabilities",
     Cause.REST: "outside decode",
     Cause.UNKNOWN: "unknown",
+    Cause.SUSPENDED: "suspended",
 }
 
 

@@ -15,6 +15,7 @@ class ScriptedFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     read_bytes: int | None = None
     wait_ms: float | None = None
     longest_wait_ms: float | None = None
+    suspended_ms: float | None = None
     cpu_ms: float | None = None
     sample_ms: float = 0.0
     rest_ms: float = 0.0
@@ -30,6 +31,7 @@ class ScriptedFacts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
             read_bytes=self.read_bytes,
             wait_ns=nanoseconds(self.wait_ms),
             longest_wait_ns=nanoseconds(self.longest_wait_ms),
+            suspended_ns=nanoseconds(self.suspended_ms),
             cpu_ns=nanoseconds(self.cpu_ms),
         )
 

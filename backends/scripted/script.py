@@ -32,11 +32,11 @@ text as well (``{"model": {"template": "<think></think>"}}``), and what it ends 
 when the answer begins.
 
 ``facts`` has ``involuntary``, ``voluntary`` (switches), ``minor_faults``, ``major_faults``, ``read_bytes``,
-``wait_ms``, ``longest_wait_ms`` and ``cpu_ms``, which become the token's scheduling facts, and ``sample_ms`` and
-``rest_ms``, which say how much of the time went to sampling and to neither sampling nor decode. What is left out is
-not known; a line without ``facts`` has none. ``logprob`` (natural logarithm), ``top``, ``rank`` (default: its place in
-``top``), ``entropy`` (nats, default 0) and ``probability_ms`` (the cost) become the probability facts, which are sent
-only while they are asked for.
+``wait_ms``, ``longest_wait_ms``, ``suspended_ms`` and ``cpu_ms``, which become the token's scheduling facts, and
+``sample_ms`` and ``rest_ms``, which say how much of the time went to sampling and to neither sampling nor decode. What
+is left out is not known; a line without ``facts`` has none. ``logprob`` (natural logarithm), ``top``, ``rank``
+(default: its place in ``top``), ``entropy`` (nats, default 0) and ``probability_ms`` (the cost) become the probability
+facts, which are sent only while they are asked for.
 
 A request plays up to a ``stop``, an ``error`` or the end of the file; the next request goes on from there, and from the
 beginning after the end.

@@ -1,6 +1,10 @@
 """What the system says of a process."""
 
+import json
 import mmap
+import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -11,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from decodescope.backends import usage as usage_module
 from decodescope.backends.usage import ProcessUsage
 
 
@@ -121,3 +126,58 @@ def test_nothing_is_held_open_afterwards() -> None:
     usage.close()
     usage.close()
     assert process.num_fds() == before
+
+
+STOPPED = """
+import json, sys, time
+from contextlib import closing
+from msgspec import to_builtins
+from decodescope.backends.usage import ProcessUsage, count_stops
+
+count_stops()
+with closing(ProcessUsage()) as usage:
+    for line in sys.stdin:
+        if line.strip() == "sleep":
+            time.sleep(0.2)
+        print(json.dumps(to_builtins(usage.take())), flush=True)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this kernel does not count waits")
+def test_time_in_which_the_process_was_stopped_is_known_from_time_in_which_it_slept() -> None:
+    with subprocess.Popen([sys.executable, "-c", STOPPED], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def facts(line: bytes) -> dict[str, int]:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(line)
+            process.stdin.flush()
+            found: dict[str, int] = json.loads(process.stdout.readline())
+            return found
+
+        facts(b"begin\n")
+        assert "suspended_ns" not in facts(b"sleep\n")
+        os.kill(process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)
+        time.sleep(0.2)
+        os.kill(process.pid, signal.SIGCONT)
+        assert facts(b"stopped\n")["suspended_ns"] >= 150_000_000
+        assert "suspended_ns" not in facts(b"sleep\n")
+        process.stdin.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="this kernel does not count waits")
+def test_time_around_a_sleep_of_the_machine_is_suspended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As seen from the clock that counts sleep, while ``perf_counter`` stands still in it."""
+    asleep = 0
+    monkeypatch.setattr(usage_module, "_slept", lambda: asleep)
+    with closing(ProcessUsage()) as usage:
+        time.sleep(0.1)
+        assert usage.take().suspended_ns is None
+        asleep = 5_000_000_000
+        time.sleep(0.1)
+        found = usage.take().suspended_ns
+    assert found is not None
+    assert found >= 50_000_000

@@ -101,13 +101,13 @@ def test_one_repetition_is_not_enough() -> None:
 def test_repetitions_on_a_busy_machine_do_not_count() -> None:
     gaps, waits = [6.0] * 38 + [55, 55], [0.0] * 38 + [49, 49]
     trial = Trial(generate=40)
-    quiet = [measured([gap] * 40) for gap in (6.0, 6.01)]
+    quiet = [measured([gap] * 40) for gap in (6.0, 6.01, 5.99)]
     busy = measured(gaps, waits=waits)
     old = result_of(record(a_row(trial, *quiet), BUILD))
     (found,) = compare([result_of(record(a_row(trial, busy, *quiet), BUILD))], [old], 0.05).compared
     assert found.speed.value == pytest.approx(1.0)
     left = compare([result_of(record(a_row(trial, busy, busy, *quiet[:1]), BUILD))], [old], 0.05).left
-    assert left[0].why == "fewer than two repetitions on a quiet machine now"
+    assert left[0].why == "too disturbed now: 1 of 3 repetitions undisturbed"
     noisy = compare([result_of(record(a_row(trial, busy, busy), BUILD))], [old], 0.05, noisy=True)
     (found,) = noisy.compared
     assert found.change is Change.SLOWER
@@ -163,3 +163,18 @@ def test_the_table() -> None:
     assert heading.count("|") == rule.count("|") == row.count("|")
     assert row.startswith("| tg10 | llama 256M Q4_1, 2 threads | 167 | 133 | 0.80× | 0.80 to 0.80 | slower |")
     assert (blank, conclusion) == ("", "Slower by more than 5.0 %: tg10.")
+
+
+@pytest.mark.parametrize(
+    ("undisturbed", "disturbed", "is_compared"),
+    [(2, 0, True), (2, 1, False), (3, 1, True), (3, 3, True), (3, 4, False)],
+)
+def test_too_few_undisturbed_repetitions_are_not_slower(undisturbed: int, disturbed: int, is_compared: bool) -> None:
+    """Those that are there are all slower by half: they may have been disturbed a little as well."""
+    trial = Trial(generate=40)
+    old = result_of(record(a_row(trial, *(measured([gap] * 40) for gap in (6.0, 6.01, 5.99))), BUILD))
+    quiet = [measured([9.0 + number / 100] * 40) for number in range(undisturbed)]
+    busy = measured([6.0] * 38 + [55, 55], waits=[0.0] * 38 + [49, 49])
+    found = compare([result_of(record(a_row(trial, *quiet, *[busy] * disturbed), BUILD))], [old], 0.05)
+    assert [one.change for one in found.compared] == [Change.SLOWER] * is_compared
+    assert len(found.left) == (not is_compared)

@@ -5,14 +5,15 @@ import dataclasses
 import pytest
 from msgspec.structs import replace
 
-from decodescope.backends.events import Event, Failed, Finished
+from decodescope.backends.events import Event, Failed, Finished, Measured
 from decodescope.backends.launch import Source
 from decodescope.backends.requests import EngineSettings, MeasureRequest
-from decodescope.bench.plan import BenchPlan, Group, Trial
+from decodescope.backends.token_facts import Scheduling
+from decodescope.bench.plan import BenchPlan, Group, Trial, context_for
 from decodescope.bench.runner import Bench, Stage
 
 from ..tui.fakes import FakeBackend
-from .rows import MODEL, WITH, a_group, measured
+from .rows import MODEL, MS, WITH, a_group, measured
 
 READ, WRITE = Trial(prompt=8), Trial(generate=4, depth=16)
 
@@ -235,3 +236,47 @@ def test_memory_may_shrink_while_it_is_tried() -> None:
     driven.say(MODEL, WITH, measured(prompt=5))
     assert [row.trial for row in driven.bench.rows] == [Trial(prompt=2)]
     assert [one.trials for one in driven.bench.failures] == [(WRITE,), (READ,)]
+
+
+def test_a_short_test_is_computed_in_the_buffers_of_a_long_one() -> None:
+    settings = EngineSettings(micro_batch=64)
+    short, long = Trial(prompt=8), Trial(prompt=8, depth=100)
+    assert context_for([short], settings) > 64
+    assert context_for([short, long], settings) == 109
+
+
+def test_memory_for_the_tests_but_not_for_a_whole_micro_batch() -> None:
+    group = a_group(READ)
+    driven = Driven(dataclasses.replace(group, settings=replace(group.settings, context=515)), repetitions=1)
+    driven.say(too_long(100))
+    assert driven.settings[-1].context == 100
+    driven.say(MODEL, WITH, measured(prompt=5))
+    assert [row.trial for row in driven.bench.rows] == [READ]
+    assert driven.bench.failures == []
+
+
+def suspended(ms: float) -> Measured:
+    return replace(measured(prompt=ms), prompt_scheduling=Scheduling(suspended_ns=round(ms * MS)))
+
+
+def test_a_repetition_that_was_suspended_is_run_again() -> None:
+    driven = Driven(a_group(READ, WRITE), repetitions=2)
+    driven.say(MODEL, WITH)
+    driven.say(measured(prompt=5))
+    driven.say(suspended(5000))
+    assert driven.bench.repetition == 2
+    driven.say(measured(prompt=6))
+    assert [one.ns for one in driven.bench.rows[0].repetitions] == [5 * MS, 6 * MS]
+    assert [(one.trial, one.ns) for one in driven.bench.suspended] == [(READ, 5000 * MS)]
+    assert len(driven.asked) == 4
+
+
+def test_what_is_suspended_again_and_again_has_an_end() -> None:
+    driven = Driven(a_group(READ), repetitions=2)
+    driven.say(MODEL, WITH)
+    for _ in range(4):
+        driven.say(suspended(5000))
+    assert driven.bench.stage is Stage.DONE
+    (row,) = driven.bench.rows
+    assert row.quiet is False
+    assert len(row.repetitions) == len(driven.bench.suspended) == 2

@@ -1,9 +1,12 @@
 """``run`` as a process: data on stdout, everything else on stderr, and the exit status."""
 
+import csv
+import io
 import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -265,3 +268,23 @@ def test_closed_descriptors(script: ScriptWriter, closed: str, status: int) -> N
     assert done.returncode == status
     assert done.stdout == (b"" if closed == "1" else b"fine\n")
     assert b"Traceback" not in done.stderr
+
+
+def test_a_stop_is_told_of_whether_it_came_before_the_first_token_or_after(
+    decodescope: RunCommand, script: ScriptWriter, tmp_path: Path
+) -> None:
+    calm = {"repeat": 20, "text": "a", "ms": 1, "facts": {"wait_ms": 0}}
+    first = {"text": "b", "ms": 1, "facts": {"suspended_ms": 2000}}
+    stopped = {"text": "b", "ms": 800, "facts": {"suspended_ms": 2400}}
+    recording = tmp_path / "stopped.jsonl"
+    line = decodescope(
+        "run", "hi", "-m", f"script:{script(first, calm, stopped, calm)}", "--record", str(recording)
+    ).stderr.decode()
+    assert "(suspended 2.0 s of it)" in line
+    assert "% of the time lost, suspended 2.4 s: not to be quoted" in line
+    found = json.loads(decodescope("replay", "--json", str(recording)).stdout)["disturbance"]
+    assert found["suspended_ms"] == 2400
+    assert found["causes"]["suspended"] == 1
+    rows = list(csv.DictReader(io.StringIO(decodescope("export", str(recording), "--to", "csv").stdout.decode())))
+    assert [row["suspended_ns"] for row in rows if row["suspended_ns"]] == ["2000000000", "2400000000"]
+    assert [row["cause"] for row in rows].count("suspended") == 1

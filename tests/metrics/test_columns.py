@@ -18,6 +18,7 @@ FACTS = (
     None,
     Scheduling(major_faults=7, read_bytes=2**40, wait_ns=9, longest_wait_ns=5),
     Scheduling(minor_faults=2**40),
+    Scheduling(cpu_ns=5, suspended_ns=5_000_000_000),
 )
 
 
@@ -25,14 +26,14 @@ def test_scheduling_facts_come_back_and_missing_ones_are_not_zero() -> None:
     columns = FactColumns()
     for facts in FACTS:
         columns.append(facts)
-    assert [columns.at(place) for place in range(3)] == [FACTS[0], Scheduling(), FACTS[2]]
-    assert columns.involuntary_switches.tolist() == [0, UNKNOWN, UNKNOWN, UNKNOWN]
-    assert columns.voluntary_switches.tolist() == [2, UNKNOWN, UNKNOWN, UNKNOWN]
-    assert columns.minor_faults.tolist() == [3, UNKNOWN, UNKNOWN, 2**31 - 1]
-    assert columns.major_faults.tolist() == [0, UNKNOWN, 7, UNKNOWN]
-    assert columns.wait_ns.tolist() == [UNKNOWN, UNKNOWN, 9, UNKNOWN]
-    assert columns.longest_wait_ns.tolist() == [UNKNOWN, UNKNOWN, 5, UNKNOWN]
-    assert columns.cpu_ns.tolist() == [12_000_000, UNKNOWN, UNKNOWN, UNKNOWN]
+    assert [columns.at(place) for place in (0, 1, 2, 4)] == [FACTS[0], Scheduling(), FACTS[2], FACTS[4]]
+    assert columns.involuntary_switches.tolist() == [0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN]
+    assert columns.voluntary_switches.tolist() == [2, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN]
+    assert columns.minor_faults.tolist() == [3, UNKNOWN, UNKNOWN, 2**31 - 1, UNKNOWN]
+    assert columns.major_faults.tolist() == [0, UNKNOWN, 7, UNKNOWN, UNKNOWN]
+    assert columns.wait_ns.tolist() == [UNKNOWN, UNKNOWN, 9, UNKNOWN, UNKNOWN]
+    assert columns.longest_wait_ns.tolist() == [UNKNOWN, UNKNOWN, 5, UNKNOWN, UNKNOWN]
+    assert columns.cpu_ns.tolist() == [12_000_000, UNKNOWN, UNKNOWN, UNKNOWN, 5]
 
 
 def probability(rank: int = 2) -> Probability:

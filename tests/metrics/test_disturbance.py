@@ -114,6 +114,10 @@ CAUSES: dict[Cause, tuple[dict[str, Any], str]] = {
         gap(92, major_faults=15_616, minor_faults=3, read_bytes=61 * 2**20, wait_ns=0, longest_wait_ns=0),
         "61 MiB read from disk (15,616 major faults)",
     ),
+    Cause.SUSPENDED: (
+        gap(92, major_faults=3, suspended_ns=85 * MS, wait_ns=0, longest_wait_ns=0),
+        "suspended 0.1 s: the engine was stopped, or the machine asleep",
+    ),
     Cause.FIRST_TOUCH: (
         gap(92, major_faults=0, minor_faults=24_000, wait_ns=0, longest_wait_ns=0),
         "24,000 pages touched for the first time (minor faults)",
@@ -135,6 +139,17 @@ def test_each_cause_is_named_by_its_fact(cause: Cause) -> None:
     assert run.causes[41] == cause
     assert run.explain(41) == f"92.0 ms, 14× the usual 6.6 ms: {words}"
     assert marked(run) == [41]
+
+
+def test_a_run_that_was_suspended_is_not_to_be_quoted_and_says_for_how_long() -> None:
+    run = run_with(steady(200), gap(5000, suspended_ns=4993 * MS), steady(200))
+    found = run.disturbance
+    assert found is not None
+    assert found.causes == {Cause.SUSPENDED: 1}
+    assert found.suspended_ns == 4993 * MS
+    assert found.lost_ns == pytest.approx(4993.4 * MS)
+    assert not found.quotable
+    assert found.sentence.endswith("% of the time lost, suspended 5.0 s")
 
 
 def test_pages_from_the_disk_without_their_bytes() -> None:

@@ -42,6 +42,7 @@ def random_tokens(count: int, seed: int) -> list[Token]:
                     major_faults=chance.choice([None, 0, 1]),
                     wait_ns=wait,
                     longest_wait_ns=chance.choice([None, wait]),
+                    suspended_ns=chance.choice([None, None, 80_000_000]),
                     read_bytes=4096 if chance.random() < 0.01 else None,
                     cpu_ns=12 * MS,
                 )

@@ -101,7 +101,9 @@ def test_the_parts_of_a_change_of_threads() -> None:
 
 
 def test_the_parts_of_a_disturbance() -> None:
-    found = Disturbance(tokens=2, disturbed=1, lost_ns=1, share=0.5, quotable=False, causes={Cause.REST: 1})
+    found = Disturbance(
+        tokens=2, disturbed=1, lost_ns=1, suspended_ns=0, share=0.5, quotable=False, causes={Cause.REST: 1}
+    )
     said = named("`disturbance`")
     assert list(said) == list(described(found))
     causes = {cause.name.lower() for cause in Cause} - {"none"}
