@@ -259,9 +259,9 @@ def test_a_folded_turn_takes_one_row() -> None:
     unfolded = rows(document)
     before = document.lines_laid_out
     document.fold(thought, True)
-    thought.words = "thought for 2.3 s"
+    thought.words = "reasoned for 2.3 s"
     assert document.settled
-    assert [row.rstrip() for row in rows(document)] == [f"{'why':17}you", "", "thought for 2.3 s", "", "because"]
+    assert [row.rstrip() for row in rows(document)] == [f"{'why':17}you", "", "reasoned for 2.3 s", "", "because"]
     document.set_width(30)
     document.lay_out_more(1_000_000)
     document.set_width(20)
