@@ -71,6 +71,8 @@ class SparingCompositor(Compositor):
         for widget, (region, own) in owners.items():
             top = own[0][0]
             strips = widget.render_lines(Region(0, top - region.y, region.width, own[-1][0] + 1 - top))
+            if len(strips) <= own[-1][0] - top:
+                return None  # it has another size already than the one it is laid out with
             for y, first, last in own:
                 strip = strips[y - top]
                 if not is_simple(strip.text) and (first > region.x or any(first < cut < last for cut in self.cuts[y])):
