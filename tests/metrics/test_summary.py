@@ -73,6 +73,7 @@ def test_every_field_of_a_whole_run() -> None:
             "architecture": "llama",
             "quantization": "Q4_1",
             "requantized_from": None,
+            "dominant_type": None,
             "bytes": 92_000_000,
             "weight_bytes_per_token": 91_000_000,
             "kv_bytes_per_token": 23040,

@@ -29,6 +29,7 @@ KINDS: dict[str, type[msgspec.Struct]] = {
 
 OF_THE_MODEL = {"name", "architecture", "quantization", "context_note", "devices", "template", "source_quantization"}
 """Texts that a model or a setting has, whoever uses it."""
+OF_THE_MODEL |= {"dominant_type", "template_note", "from_model"}
 OF_THE_MODEL |= {"fallbacks", "make", "requantized_from", "model", "processors", "gpus", "backends"}
 
 
