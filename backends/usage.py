@@ -65,7 +65,7 @@ class ProcessUsage:
         self._before = now
         major_faults = now.ru_majflt - before.ru_majflt
         waits = self._waits.take()
-        suspended = self._suspended(None if waits is None else waits[2])
+        suspended = self._suspended()
         return Scheduling(
             involuntary_switches=now.ru_nivcsw - before.ru_nivcsw if _TELLS_SWITCHES else None,
             voluntary_switches=now.ru_nvcsw - before.ru_nvcsw if _TELLS_SWITCHES else None,
@@ -78,7 +78,7 @@ class ProcessUsage:
             suspended_ns=suspended,
         )
 
-    def _suspended(self, busiest: int | None) -> int | None:
+    def _suspended(self) -> int | None:
         """Return how long no thread could go on since the last time, although none waited for a core; ``None`` unless
         the process was stopped or the machine asleep in that time.
 
@@ -87,9 +87,10 @@ class ProcessUsage:
         since, self._t = self._t, time.perf_counter_ns()
         stops, self._resumed = _resumed - self._resumed, _resumed
         before, self._slept = self._slept, _slept()
-        if busiest is None or not (stops or self._slept - before >= _LEAST_SLEEP_NS):
+        if not stops and self._slept - before < _LEAST_SLEEP_NS:
             return None
-        idle = self._t - since - busiest
+        busiest = self._waits.busiest
+        idle = 0 if busiest is None else self._t - since - busiest
         return idle if idle >= _LEAST_SUSPENDED_NS else None
 
     def close(self) -> None:
@@ -115,13 +116,13 @@ class _Waits:
 
     def __init__(self) -> None:
         self._files: dict[str, int] = {}
-        self._before: dict[str, tuple[int, int]] = {}
+        self._before: dict[str, tuple[int, bytes]] = {}
+        self._now: dict[str, tuple[int, bytes]] = {}
         self._links = 0
         self.take()
 
-    def take(self) -> tuple[int, int, int] | None:
-        """Return what was waited since the last time: all threads together, and the one that waited longest, ns; then
-        how long the busiest thread ran and waited.
+    def take(self) -> tuple[int, int] | None:
+        """Return what was waited since the last time: all threads together, and the one that waited longest, ns.
 
         ``None`` where the kernel does not tell, and with so many threads that asking would disturb them.
         """
@@ -129,13 +130,15 @@ class _Waits:
         if len(now) < len(self._files) or self._links != _thread_links():
             self._follow_threads(now)
         # All that a thread waited that was not there before falls into this time.
-        none = (0, 0)
-        before, self._before = self._before, now
-        waits = [times[1] - before.get(thread, none)[1] for thread, times in now.items()]
-        if not waits:
-            return None
-        busiest = max(sum(times) - sum(before.get(thread, none)) for thread, times in now.items())
-        return sum(waits), max(waits), busiest
+        before, self._before, self._now = self._now, self._now, now
+        waits = [times[0] - before.get(thread, _NO_TIMES)[0] for thread, times in now.items()]
+        return (sum(waits), max(waits)) if waits else None
+
+    @property
+    def busiest(self) -> int | None:
+        """How long the busiest thread ran and waited between the last two times, ns; ``None`` as of ``take``."""
+        before = self._before
+        return max((_busy(times) - _busy(before.get(one, _NO_TIMES)) for one, times in self._now.items()), default=None)
 
     def close(self) -> None:
         """Close the files."""
@@ -143,7 +146,7 @@ class _Waits:
             os.close(file)
         self._files.clear()
 
-    def _follow_threads(self, now: dict[str, tuple[int, int]]) -> None:
+    def _follow_threads(self, now: dict[str, tuple[int, bytes]]) -> None:
         """Open the files of new threads, close those of threads that have ended, and add the new ones to ``now``."""
         self._links = _thread_links()
         for thread in self._files.keys() - now.keys():
@@ -168,14 +171,24 @@ class _Waits:
                 now[thread] = times
 
 
-def _times(file: int) -> tuple[int, int] | None:
-    """How long the thread behind an open ``schedstat`` has run and waited so far, ns; ``None`` once it has ended."""
+_NO_TIMES = (0, b"0")
+
+
+def _times(file: int) -> tuple[int, bytes] | None:
+    """How long the thread behind an open ``schedstat`` has waited so far and has run, ns; ``None`` once it has ended.
+
+    The second is seldom needed, and stays as it is written.
+    """
     try:
         # The columns: time on a core, time waiting for one, how often it got one.
-        ran, waited, _ = os.pread(file, _LINE_BYTES, 0).split()
+        columns = os.pread(file, _LINE_BYTES, 0).split()
     except ProcessLookupError:
         return None
-    return int(ran), int(waited)
+    return int(columns[1]), columns[0]
+
+
+def _busy(times: tuple[int, bytes]) -> int:
+    return times[0] + int(times[1])
 
 
 def _thread_links() -> int:
