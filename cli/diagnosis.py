@@ -215,7 +215,7 @@ def _folders() -> Section:
 
 def _path(path: Path | None) -> str:
     if path is None:
-        return "none: this user has no home"
+        return "none: this user has no home folder"
     return f"{shown(path)}{'' if path.exists() else ' (not there)'}"
 
 
