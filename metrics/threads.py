@@ -1,4 +1,4 @@
-"""How long an engine computed with fewer threads, since other programs used its cores."""
+"""How long an engine used fewer threads because other programs used its cores."""
 
 from collections.abc import Sequence
 
@@ -9,11 +9,11 @@ from . import numbers
 
 
 class FewerThreads(msgspec.Struct, frozen=True):
-    """What a run had of its threads."""
+    """The fewest threads of a run, and for how long it had fewer than all."""
 
     fewest: int
     most: int
-    """What it has on a quiet machine."""
+    """Threads on a quiet machine."""
     tokens: int
     """Tokens decoded with fewer than ``most``."""
 
@@ -27,7 +27,7 @@ class FewerThreads(msgspec.Struct, frozen=True):
 
 
 def fewer_threads(changes: Sequence[tuple[int, ThreadsChanged]], tokens: int) -> FewerThreads | None:
-    """Sum up the changes, each with how many of the ``tokens`` of the run came before it; ``None``: never fewer."""
+    """Sum up the changes, each with how many of the run's ``tokens`` came before it; ``None``: never fewer."""
     if not changes:
         return None
     counts = [changes[0][1].before, *(change.after for _, change in changes)]
