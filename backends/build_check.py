@@ -51,7 +51,7 @@ class BuildCheck(msgspec.Struct, frozen=True):
 
 
 def check_build(deadline: float = DEADLINE_SECONDS) -> BuildCheck:
-    """Let the demo model read a prompt and write a few tokens, in a process of its own; takes at most ``deadline`` s.
+    """Let the demo model read a prompt and write a few tokens, in a separate process; takes at most ``deadline`` s.
 
     Raises nothing.
     """

@@ -138,7 +138,7 @@ class Token(_Event, frozen=True, kw_only=True, tag="token"):
     """Time in ``llama_decode`` for this token's logits; 0 for the first one, which comes out of the prefill."""
     sample_ns: int
     control: bool = False
-    """A control or end-of-generation token, or words of a header: counted and timed, but no part of the text."""
+    """A control or end-of-generation token, or words of a header: counted and timed, but not part of the text."""
     thinking: bool = False
     """A reasoning token, including the tags around the reasoning, as far as was known when it came."""
     parts: tuple[Part, ...] | None = None

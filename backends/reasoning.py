@@ -108,7 +108,7 @@ class ReasoningSplitter:
         if any(part.kind in ("answer", "channel") for part in parts):
             reasoning = False
         elif not control and not parts and self._lead == "start":
-            # A tag, as far as can be told; ``parts`` says later what it was.
+            # A tag, as far as is known now; a later ``parts`` says what it was.
             reasoning = reasoning or bool(self._buffer.strip())
         if control:
             return Split(parts or None, reasoning, True)
@@ -224,7 +224,7 @@ class ReasoningSplitter:
         return marker.reached == self._marker_opens and before == b"\n"
 
     def _open_end(self, markers: list[_Marker]) -> int:
-        """Return how many bytes at the end cannot be told yet."""
+        """Return how many bytes at the end cannot be classified yet."""
         buffer = self._buffer
         longest = max((len(marker.text) for marker in markers), default=1)
         held = 0
@@ -243,10 +243,10 @@ class ReasoningSplitter:
     # Markers
 
     def _markers(self) -> Iterator[_Marker]:
-        """Yield what can come next."""
+        """Yield the markers that can come next."""
         if self._closing is not None:
             yield _Marker(self._closing.encode(), self._close)
-            # An answer that begins ends the reasoning as well.
+            # The beginning of an answer also ends the reasoning.
             for wrapper in self._wrappers:
                 if wrapper.opening.startswith("<|"):
                     yield _Marker(wrapper.opening.encode(), self._wrap)

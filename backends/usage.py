@@ -37,7 +37,7 @@ def _on_resume(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _slept() -> int:
-    """How long the machine has been asleep since it was started, ns; 0 where there is no clock that says so.
+    """How long the machine has been asleep since it was started, ns; 0 if no clock reports it.
 
     ``time.perf_counter_ns()`` stands still meanwhile, so none of our times include sleep.
     """

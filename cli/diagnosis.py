@@ -220,7 +220,7 @@ def _path(path: Path | None) -> str:
 
 
 def _survey_lines(looked_into: Survey) -> list[str]:
-    """Say of a place what is there, or why nothing is."""
+    """Return what is in a place, or why there is nothing."""
     place, problem = looked_into.place, looked_into.place.problem()
     if place.is_merely_missing():
         state = "not there"

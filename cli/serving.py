@@ -172,7 +172,7 @@ class ScopeServer(Server):
         return response
 
     def _origins(self, request: web.Request) -> list[str]:
-        """Return the origins of our own pages, as far as this request may come from one of them."""
+        """Return the origins of our own pages from which this request may come."""
         own = [f"http://{request.host}"] if self._is_own(request.host) else []
         return own if self._public is None else [*own, self._public.origin]
 

@@ -48,6 +48,6 @@ def _unread(run: Run) -> str:
 def _too_few(run: Run) -> str:
     read = run.evaluated_tokens or 0
     return (
-        f"Too few prompt tokens were processed to measure the prefill rate: {read:,}, and it needs {FEWEST_READ}; "
-        "cached tokens do not count."
+        f"Too few prompt tokens were processed to measure the prefill rate: {read:,}, but at least {FEWEST_READ} are "
+        "needed; cached tokens do not count."
     )

@@ -95,7 +95,7 @@ def _pointed(path: Path) -> Path | None:
 
 
 def _content(path: Path, limit: int) -> bytes | None:
-    """Return what is in a file; ``None`` when there is none. Raises ``_UnusableError``."""
+    """Return the content of a file; ``None`` if it does not exist. Raises ``_UnusableError``."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise _UnusableError("it is not a file.")
     try:

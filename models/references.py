@@ -66,7 +66,7 @@ def _made_here(reference: str) -> ModelFile | None:
 
     Raises ``ModelError`` if MODEL is there but was not quantized to TYPE.
     """
-    from .quantized import made_of, made_under, split_reference  # only for who needs it: it loads hashes
+    from .quantized import made_of, made_under, split_reference  # only where it is needed: it loads hashes
 
     split = split_reference(reference)
     if split is None:

@@ -30,7 +30,7 @@ def home() -> Path | None:
 
 
 def expanded(path: str) -> Path:
-    """Return ``path`` with a leading ``~`` or ``~user`` replaced; unchanged where there is no such home."""
+    """Return ``path`` with a leading ``~`` or ``~user`` replaced; unchanged if there is no such home."""
     if path == "~" or path.startswith("~/"):
         folder = home()
         return Path(path) if folder is None else folder / path[2:].lstrip("/")

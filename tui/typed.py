@@ -66,7 +66,7 @@ class TypedText(Event, bubble=False):
 
 
 class Typed:
-    """Takes bytes as they come, cut anywhere; bytes that are not UTF-8 are U+FFFD."""
+    """Takes bytes as they arrive, cut anywhere; bytes that are not UTF-8 become U+FFFD."""
 
     def __init__(self, *, debug: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         """``debug``: Textual's parser keeps a log. ``clock``: seconds."""

@@ -18,7 +18,7 @@ from .race import Race
 _BAR_AT_LEAST, _BAR_AT_MOST = 6, 24
 _SIGN = "❯ "
 _TAB_GAP = " "
-"""The sign of the chosen one is no gap."""
+"""The sign of the chosen one does not count as a gap."""
 
 
 def lane_title(lane: Lane, *, chosen: bool, width: int) -> Row:
