@@ -133,7 +133,7 @@ class ThreadGovernor:
         self._recent: deque[_Step] = deque(maxlen=_RECENT_STEPS)
         """Steps of one phase with as many threads as now; outside a trial from the first crowded one on."""
         self._crowded = self._uncrowded = 0
-        """The last so many of them were, and were not."""
+        """How many of the latest steps in a row were crowded; how many were not."""
         self._prefill = False
         self._trial: tuple[int, float] | None = None
         """During a trial of fewer threads: how many there were before, and their ns per token."""

@@ -219,9 +219,9 @@ class Bench:
             case LoadProgress() | PrefillProgress():
                 pass
             case RequestTaken() | PromptReady() | Token() | ThreadsChanged() | Tokenized() | Scored():
-                pass  # nothing of it is asked for
+                pass  # bench does not need it
             case QuantizeProgress() | Quantized():
-                pass  # nothing of it is asked for
+                pass  # bench does not need it
             case _:
                 assert_never(event)
 

@@ -111,7 +111,7 @@ class TerminalDriver(LinuxDriver):
         self._setting_up, self._in_use = False, True
 
     def stop_application_mode(self) -> None:
-        """Set the terminal back."""
+        """Restore the terminal."""
         self._in_use = False
         super().stop_application_mode()
 
@@ -152,7 +152,7 @@ class TerminalDriver(LinuxDriver):
         raw[tty.LFLAG] = self._patch_lflag(raw[tty.LFLAG])
         raw[tty.CC] = [*raw[tty.CC]]
         raw[tty.CC][termios.VMIN] = 1
-        with contextlib.suppress(termios.error):  # the terminal has gone, which writing tells
+        with contextlib.suppress(termios.error):  # the terminal is gone; writing will report that
             termios.tcsetattr(self.fileno, termios.TCSANOW, raw)
         self.attrs_before = attributes
         self._terminal.taken()
@@ -287,7 +287,7 @@ class Terminal:
     def take_back(self) -> None:
         """Take the terminal back as soon as this process is in the foreground."""
         self.wait_for_foreground()
-        with contextlib.suppress(termios.error):  # it has gone, which writing tells
+        with contextlib.suppress(termios.error):  # it is gone; writing will report that
             self.attributes = termios.tcgetattr(0)
         self.lent = False
         self.lent_ns += time.perf_counter_ns() - self._lent_since

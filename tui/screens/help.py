@@ -22,7 +22,7 @@ _FIGURES = (
     ("write", "Tokens written per second over the whole answer; now: over its last two seconds."),
     (
         "cached",
-        "Prompt tokens that the KV cache held from the previous turn; replaces now once the answer is done.",
+        "Prompt tokens that the KV cache held from the previous turn; shown instead of now once the answer is done.",
     ),
     ("read", "Prompt tokens read per second; tokens that the cache held already are left out."),
     ("TTFA", "Time to first answer, where the model reasons first: from the request to the first token of the answer."),
