@@ -25,7 +25,7 @@ from .likelihood import Likelihood
 from .pace import Pace, RunningMedian, pace, paces
 from .prefill import PrefillForecast
 from .series import BoolArray, Int8Array, Int64Array, Series
-from .threads import FewerThreads, fewer_threads
+from .threads import FewerThreads, ThreadChanges
 
 FEWEST_READ = 16
 """Prompt tokens that have to be computed before their rate says how fast the model reads."""
@@ -47,7 +47,7 @@ class Run:
         self.last_pace = Pace.ORDINARY
         self.last_cause = Cause.NONE
         """What disturbed the newest token."""
-        self._thread_changes: list[ThreadsChanged] = []
+        self._threads = ThreadChanges()
         self.facts = FactColumns()
         self.likelihood = Likelihood()
         self._prefill_end: int | None = None
@@ -75,7 +75,7 @@ class Run:
             if event.processed >= event.total:
                 self._prefill_end = event.t
         elif isinstance(event, ThreadsChanged):
-            self._thread_changes.append(event)
+            self._threads.append(event)
         elif isinstance(event, PromptReady):
             self.prompt = event
             self.forecast.apply(event)
@@ -238,12 +238,12 @@ class Run:
     @property
     def thread_changes(self) -> list[tuple[int, ThreadsChanged]]:
         """Each change of the number of threads, and how many tokens came before it."""
-        return [(int(np.searchsorted(self.token_times, change.t)), change) for change in self._thread_changes]
+        return self._threads.placed(self.token_times)
 
     @property
     def fewer_threads(self) -> FewerThreads | None:
         """For how long the engine used fewer threads than on a quiet machine; ``None``: it never did."""
-        return fewer_threads(self.thread_changes, self.token_count)
+        return self._threads.fewer(self.token_times)
 
     @property
     def piece_ends(self) -> Int64Array:

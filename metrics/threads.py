@@ -1,11 +1,11 @@
 """How long an engine used fewer threads because other programs used its cores."""
 
-from collections.abc import Sequence
-
 import msgspec
+import numpy as np
 
 from ..backends.events import ThreadsChanged
 from . import numbers
+from .series import Int64Array
 
 
 class FewerThreads(msgspec.Struct, frozen=True):
@@ -26,13 +26,27 @@ class FewerThreads(msgspec.Struct, frozen=True):
         )
 
 
-def fewer_threads(changes: Sequence[tuple[int, ThreadsChanged]], tokens: int) -> FewerThreads | None:
-    """Sum up the changes, each with how many of the run's ``tokens`` came before it; ``None``: never fewer."""
-    if not changes:
-        return None
-    counts = [changes[0][1].before, *(change.after for _, change in changes)]
-    begins = [0, *(before for before, _ in changes)]
-    ends = [*begins[1:], tokens]
-    most = max(counts)
-    fewer = sum(end - begin for count, begin, end in zip(counts, begins, ends, strict=True) if count < most)
-    return FewerThreads(min(counts), most, fewer) if min(counts) < most and fewer else None
+class ThreadChanges:
+    """The changes of the number of threads in one run."""
+
+    def __init__(self) -> None:
+        self._changes: list[ThreadsChanged] = []
+
+    def append(self, change: ThreadsChanged) -> None:
+        """Take in the next change."""
+        self._changes.append(change)
+
+    def placed(self, token_times: Int64Array) -> list[tuple[int, ThreadsChanged]]:
+        """Return each change and how many tokens came before it; ``token_times``: ns, shape (n,)."""
+        return [(int(np.searchsorted(token_times, change.t)), change) for change in self._changes]
+
+    def fewer(self, token_times: Int64Array) -> FewerThreads | None:
+        """Sum the changes up; ``None``: no token was decoded with fewer threads."""
+        if not self._changes:
+            return None
+        counts = [self._changes[0].before, *(change.after for change in self._changes)]
+        begins = [0, *(before for before, _ in self.placed(token_times))]
+        ends = [*begins[1:], len(token_times)]
+        most = max(counts)
+        tokens = sum(end - begin for count, begin, end in zip(counts, begins, ends, strict=True) if count < most)
+        return FewerThreads(min(counts), most, tokens) if tokens else None

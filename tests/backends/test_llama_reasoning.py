@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from decodescope.backends.events import Finished, Log, PromptReady, RequestTaken, Token
+from decodescope.backends.events import Finished, Log, ModelReady, PromptReady, RequestTaken, Token
+from decodescope.backends.reasoning_marks import UNKNOWN_REASONING
 from decodescope.backends.requests import Sampling
 from decodescope.backends.text import written_by
 from decodescope.metrics.run import Run
@@ -103,10 +104,9 @@ def test_a_stop_string_in_the_token_that_ends_the_reasoning(open_llama: Open, tm
 def test_a_template_that_marks_reasoning_in_a_way_of_its_own_is_warned_of(open_llama: Open, tmp_path: Path) -> None:
     template = TURNS + "{% if enable_thinking %}<ponder>{% endif %}"
     engine = open_llama(chain(tmp_path / "chain.gguf", template, ["<ponder>", "hm", "</ponder>", "Yes"]))
-    events = engine.until(Log)
-    (log,) = (event for event in events if isinstance(event, Log))
+    events = engine.until(ModelReady)
+    (log,) = (event for event in events if isinstance(event, Log) and event.text == UNKNOWN_REASONING)
     assert log.level == "warning"
-    assert "reasoning" in log.text
     events = engine.ask("hi", sampling=Sampling(temp=0))
     (prompt,) = (event for event in events if isinstance(event, PromptReady))
     assert prompt.reasoning_unknown

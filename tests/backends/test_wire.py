@@ -21,6 +21,7 @@ from decodescope.backends.events import (
     QuantizeProgress,
     RequestTaken,
     Scored,
+    ThreadsChanged,
     Token,
     Tokenized,
 )
@@ -145,6 +146,7 @@ EVENTS: tuple[Event, ...] = (
         reused=True,
         fallbacks=("1 tensor as Q5_0 instead of Q4_K",),
     ),
+    ThreadsChanged(t=20, before=2, after=1, why="core_taken"),
     Finished(t=20, reason="context"),
     Finished(t=21, reason="stop", held=12),
     Tokenized(t=22, tokens=(1, 49_151), bos=1),

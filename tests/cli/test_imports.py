@@ -76,7 +76,6 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 def test_the_file_of_settings_costs_nothing_until_it_is_there(script: ScriptWriter, tmp_path: Path) -> None:
     arguments = ("run", "hi", "-m", f"script:{script({'text': 'x'})}")
     assert "tomllib" not in loaded_by(*arguments)
-    assert "platformdirs" not in loaded_by(*arguments)
     file = tmp_path / "settings.toml"
     file.write_text("seed = 1\n")
     assert "tomllib" in loaded_by(*arguments, "--config", str(file))

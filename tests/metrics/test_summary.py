@@ -137,6 +137,7 @@ def test_a_disturbed_run_says_so() -> None:
         "tokens": 21,
         "disturbed": 1,
         "lost_ms": 90.0,  # 100 − 10
+        "suspended_ms": 0.0,
         "share": 0.3,  # 90 / (400 − 100)
         "quotable": False,
         "causes": {"rest": 1},

@@ -44,8 +44,8 @@ async def test_what_another_channel_is_told_stands_under_its_name() -> None:
 
 
 async def test_reasoning_that_is_not_closed_is_said_under_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    copied: list[str] = []
-    monkeypatch.setattr(ScopeApp, "copy_to_clipboard", lambda self, text: copied.append(text))
+    copied: list[tuple[str, str]] = []
+    monkeypatch.setattr(ScopeApp, "copy_to_clipboard", lambda self, *copies: copied.append(copies))
     async with scope() as running:
         end = replace(finished(50 * MS, "length"), unclosed=True)
         await played(running, token(10 * MS, 1, b"hm", thinking=True), end)
@@ -53,8 +53,7 @@ async def test_reasoning_that_is_not_closed_is_said_under_it(monkeypatch: pytest
         assert any("the reasoning was not closed; there is no answer" in row for row in running.shown())
         assert "TTFA –" in " ".join(running.line(Counters).split())
         await running.press("ctrl+y")
-        assert copied == ["hm"]
-        assert any("there is no answer" in toast for toast in running.toasts)
+        assert copied == [("hm", "the reasoning (there is no answer)")]
 
 
 async def test_words_of_a_header_are_neither_text_nor_the_end() -> None:

@@ -56,7 +56,7 @@ async def test_every_dash_of_the_counters_tells_why(size: tuple[int, int]) -> No
         running.engine.play(finished(200 * MS))
         await running.until(lambda: running.session.phase is Phase.DONE)
         found = dashes(counters.plain.split("\n"))
-        assert {figure_at(counters.content_size.width, x, y) for x, y in found} == {"now", "slowdown"}
+        assert {figure_at(counters.content_size.width, x, y) for x, y in found} == {"slowdown"}
         for x, y in found:
             assert await told(running, counters, x, y) in dict(reasons(running.session)).values()
         # Where there is a value there is nothing to say.

@@ -379,7 +379,7 @@ async def test_copy_goes_through_the_driver(monkeypatch: pytest.MonkeyPatch) -> 
         assert any("no answer" in toast for toast in running.toasts)
         await answered(running, [b"a\x1b[2J", b" b"])
         copied: list[str] = []
-        monkeypatch.setattr(ScopeApp, "copy_to_clipboard", lambda self, text: copied.append(text))
+        monkeypatch.setattr(ScopeApp, "copy_to_clipboard", lambda self, text, what: copied.append(text))
         await running.press("ctrl+y")
         assert copied == ["a\x1b[2J b"]
 

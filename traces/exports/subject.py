@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ...backends.events import Event, Token
+from ...backends.logs import warnings_in
 from ...backends.text import Written, written_by
 from ...metrics.disturbance import Cause
 from ...metrics.run import Run
 from ..errors import TraceError
-from ..generations import Generation, generations
+from ..generations import Generation, generations, takes
 from ..header import Header
 from ..memory import MemoryMeasured
 from ..reader import Trace
@@ -39,6 +40,8 @@ class Subject(msgspec.Struct, frozen=True):
     run: Run
     header: Header | None
     """Of the recording; ``None``: it has none."""
+    warnings: tuple[str, ...] = ()
+    """Its engine's warnings, each once."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -93,8 +96,8 @@ def export_of(trace: Trace, number: int | None = None) -> Export:
         said = "1 generation" if len(found) == 1 else f"{len(found):,} generations"
         raise TraceError(f"There is no generation {number:,}: the recording has {said}.")
     subjects = tuple(
-        Subject(place, one, one.run(), trace.header)
-        for place, one in enumerate(found, start=1)
-        if number in (None, place)
+        Subject(place, take.generation, take.generation.run(), trace.header, tuple(warnings_in(take.events)))
+        for place, take in enumerate(takes(trace.events), start=1)
+        if take.generation is not None and number in (None, place)
     )
     return Export(trace.header, subjects, trace.events, number is not None, trace.memory)

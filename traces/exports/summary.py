@@ -20,6 +20,7 @@ def _summary(subject: Subject) -> dict[str, Any]:
     run = subject.run
     summary = summarize(run, subject.generation.model, subject.settings)
     summary["error"] = failure(run.end) if isinstance(run.end, Failed) else None
+    summary["warnings"] = list(subject.warnings)
     summary |= texts(run, subject.text)
     summary["generation"] = subject.number
     return summary

@@ -178,6 +178,8 @@ class Counters(Reasons, Cells):
         run = self._session.run
         if run is None:
             return NO_RUN
+        if name == "now" and run.end is not None and run.cached_tokens is not None:
+            return None  # the number of cached tokens is shown there
         from ...metrics.absence import absences  # numpy comes after the first frame
 
         return absences(run).get("ttfa" if name == "slowdown" and run.reasoning_tokens else name)

@@ -13,7 +13,7 @@ from ...conftest import ScriptWriter
 from .pty_process import PtyProcess
 from .test_restored import ENDLESS, OPEN_SCOPE, engines_of, restored
 
-QUIT = b"\x11"
+QUIT, HELP = b"\x11", b"\x1bOP"
 PALETTE = b"\x10"
 
 
@@ -57,7 +57,9 @@ def test_a_second_engine_answers_for_one_that_crashed(script: ScriptWriter, kind
     crash = {kind: int(signal.SIGSEGV), "repack": True}
     path = script({"load_ms": 50}, crash, {"prefill": 10, "ms": 5}, ENDLESS)
     process = PtyProcess([sys.executable, "-c", OPEN_SCOPE, str(path)])
-    process.read_until(lambda output: b" tok tok" in output and b"--no-repack" in output)
+    process.read_until(lambda output: b" tok tok" in output and b"warning" in output)
+    process.type(HELP)
+    process.read_until(lambda output: b"--no-repack" in output)
     process.type(QUIT)
     assert process.wait() == 0
     restored(process)

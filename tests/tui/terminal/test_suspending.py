@@ -36,6 +36,11 @@ def still(process: PtyProcess) -> list[tuple[str, object]]:
     return process.picture()
 
 
+def seen_again(process: PtyProcess, picture: list[tuple[str, object]]) -> None:
+    """Wait until all of it is there as before."""
+    process.read_until(lambda _: process.picture() == picture)
+
+
 def command(process: PtyProcess, word: bytes) -> None:
     """Tell the shell, and wait until it has understood."""
     before = len(process.output)
@@ -57,7 +62,7 @@ def test_suspended_by_its_key_it_lends_the_terminal_as_it_was(open_screen: Open,
         stopped(process, lambda: process.type(SUSPEND))
         restored(process)
         command(process, b"fg")
-        assert still(process) == before
+        seen_again(process, before)
         assert process.attributes() != process.attributes_before
     process.type(QUIT)
     process.read_until(lambda output: b"<ended>" in output)
@@ -72,7 +77,7 @@ def test_stopped_by_a_signal_it_comes_back_whole(open_screen: Open, number: sign
     if number is signal.SIGTSTP:
         restored(process)
     command(process, b"fg")
-    assert still(process) == before
+    seen_again(process, before)
     assert process.attributes() != process.attributes_before
     process.type(QUIT)
     process.read_until(lambda output: b"<ended>" in output)
@@ -86,7 +91,7 @@ def test_in_the_background_it_stops_again(open_screen: Open, number: signal.Sign
     stopped(process, lambda: os.kill(pid_of_screen(process), number))
     stopped(process, lambda: command(process, b"bg"))
     command(process, b"fg")
-    assert still(process) == before
+    seen_again(process, before)
 
 
 def test_resized_in_the_background(open_screen: Open) -> None:
@@ -155,7 +160,9 @@ def test_without_a_shell_to_continue_it_it_says_so(open_screen: Open) -> None:
     process = open_screen("scope", job=False)
     process.type(SUSPEND)
     process.read_until(lambda _: "cannot be suspended" in shown(process))
+    before = len(process.output)
     os.kill(process.pid, signal.SIGTSTP)  # which comes to nothing
+    process.read_until(lambda output: b"\x1b[?1049h" in output[before:])  # keys before that are the shell's
     process.type(QUIT)
     assert process.wait() == 0
 
@@ -182,7 +189,7 @@ def test_what_others_have_written_goes_with_a_key(open_screen: Open, which: str)
     process.write_over(b"\x1b[3;1Hgarbage of another program\x1b[7;30Hmore of it\x1b[?25h\x1b[?1003l")
     assert still(process) != before
     process.type(REDRAW)
-    assert still(process) == before
+    seen_again(process, before)
     assert process.output.rindex(b"\x1b[?25l") > process.output.rindex(b"\x1b[?25h")
     assert process.output.rindex(b"\x1b[?1003h") > process.output.rindex(b"\x1b[?1003l")
 
@@ -194,7 +201,7 @@ def test_a_storm_of_sizes_ends_in_the_picture_of_the_last(open_screen: Open) -> 
         process.resize(40, 12)
         process.resize(130, 50)
         process.resize(100, 30)
-    assert still(process) == before
+    seen_again(process, before)
     process.write_over(b"\x1b[3;1Hcut off and given back")
     os.kill(process.pid, signal.SIGWINCH)
-    assert still(process) == before
+    seen_again(process, before)
