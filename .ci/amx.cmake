@@ -1,8 +1,8 @@
-# Read by CMake when llama.cpp is configured, since it alone knows which compiler it has chosen.
+# CMake reads this file while it configures llama.cpp, since only CMake knows which compiler it has chosen.
 #
-# gcc before 13 believes that loading a tile configuration reads 8 of its 64 bytes, so it drops what llama.cpp has written
-# to the others. Code for a processor with AMX then crashes at the first prompt, or answers nonsense. The stores stay where
-# gcc does not look for dead ones; AMX stays on.
+# gcc before 13 believes that loading a tile configuration reads 8 of its 64 bytes, so it drops what llama.cpp writes to
+# the others. Code for a processor with AMX then crashes at the first prompt, or answers nonsense. With -fno-dse gcc keeps
+# these stores, and AMX stays on.
 if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     include(CheckCXXSourceCompiles)
     set(CMAKE_REQUIRED_FLAGS -march=native)

@@ -151,7 +151,7 @@ def _keep(measured: Bandwidth) -> None:
     if path is None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    # Without a lock as well: at worst another measurement is made once more.
+    # Without a lock too: at worst a measurement is repeated.
     with locked(path):
         others = [one for one in cached_bandwidths() if one.threads != measured.threads]
         cache = _Cache(machine=_machine(), measurements=[measured, *others][:_KEPT])

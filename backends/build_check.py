@@ -1,7 +1,7 @@
-"""Whether this build of llama.cpp works on this processor: the demo model goes on counting.
+"""Checks whether this build of llama.cpp works on this processor: the demo model has to continue counting.
 
-``python -m decodescope.backends.build_check`` tells in words, and by its exit status: 0 it works, 3 it does not, 4
-nobody can tell.
+``python -m decodescope.backends.build_check`` says so in words and by its exit status: 0 it works, 3 it does not work,
+4 it could not be checked.
 """
 
 import signal
@@ -32,16 +32,16 @@ _BUILD_AGAIN = (
     "Build it again on this machine: pip install --force-reinstall --no-deps --no-cache-dir --no-binary"
     " llama-cpp-python llama-cpp-python"
 )
-_FLAG = "; where the compiler is gcc before 13, with CXXFLAGS=-fno-dse in front, which its code for AMX needs"
+_FLAG = "; with a gcc older than 13, put CXXFLAGS=-fno-dse before that command, which its code for AMX needs"
 
 _FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-"""Signals that tell nothing of the build, such as the kernel's when memory runs out."""
+"""Signals that say nothing about the build, such as the kernel's when memory runs out."""
 
 Verdict = Literal["works", "broken", "unknown"]
 
 
 class BuildCheck(msgspec.Struct, frozen=True):
-    """What came of it."""
+    """The result of the check."""
 
     verdict: Verdict
     what: str
@@ -51,19 +51,19 @@ class BuildCheck(msgspec.Struct, frozen=True):
 
 
 def check_build(deadline: float = DEADLINE_SECONDS) -> BuildCheck:
-    """Let the demo model read a prompt and write a few tokens, in a process of its own; takes at most ``deadline`` s.
+    """Let the demo model read a prompt and write a few tokens, in a separate process; takes at most ``deadline`` s.
 
-    Nothing is raised.
+    Raises nothing.
     """
     try:
-        # With all kernels and devices of the build, and without the help that an engine which crashes gets otherwise.
-        # On one thread: more of them wait for each other without sleeping, for long where the machine is busy.
+        # With all kernels and devices of the build, and without the second start that an engine gets when it crashes.
+        # On one thread: several wait for each other without sleeping, which takes long on a busy machine.
         opening = opening_of(read_model(demo_path()), EngineSettings(context=_CONTEXT, threads=1))
         engine = start_at_first_priority(lambda: EngineHost(opening, retry=False))
     except ModelError as error:
         return BuildCheck("unknown", error.what, error.reason, error.remedy)
     except OSError as error:
-        return BuildCheck("unknown", "No process can be started.", error.strerror or str(error))
+        return BuildCheck("unknown", "The engine's process could not be started.", error.strerror or str(error))
     try:
         return _check(engine, deadline)
     finally:
@@ -82,7 +82,7 @@ def _check(engine: EngineHost, deadline: float) -> BuildCheck:
                 return _failed(event, engine.exit_status)
             elif isinstance(event, Finished):
                 return _answered(text.decode("utf-8", "replace"), time.monotonic() - began)
-    return BuildCheck("unknown", f"The demo model has not answered within {deadline:g} s.", remedy="Try again later.")
+    return BuildCheck("unknown", f"The demo model did not answer within {deadline:g} s.", remedy="Try again later.")
 
 
 def _answered(text: str, seconds: float) -> BuildCheck:
@@ -91,16 +91,16 @@ def _answered(text: str, seconds: float) -> BuildCheck:
     return BuildCheck(
         "broken",
         "llama.cpp computes nonsense on this processor.",
-        f"After {_LAST} the demo model counted {text!r} instead of {_ANSWER!r}.",
+        f"After {_LAST}, the demo model continued with {text!r} instead of {_ANSWER!r}.",
         _remedy(),
     )
 
 
 def _failed(failed: Failed, exit_status: int | None) -> BuildCheck:
-    """``exit_status``: of the engine, ``None`` where it goes on."""
+    """``exit_status``: of the engine; ``None`` while it is still running."""
     if exit_status is None or exit_status == 0 or -exit_status in _FROM_OUTSIDE:
         return BuildCheck("unknown", failed.what, failed.reason, failed.remedy)
-    # What crashes knows nothing of it beforehand: its last words would only lead astray.
+    # A process that crashes does not see it coming: its last lines would only mislead.
     reason = failed.reason if exit_status > 0 or exit_status == -signal.SIGABRT else ""
     return BuildCheck("broken", f"llama.cpp does not work on this processor. {failed.what}", reason, _remedy())
 
@@ -110,7 +110,7 @@ def _remedy() -> str:
 
 
 def main() -> int:
-    """Check, and say on stderr what is wrong, but not what to do: that depends on who asks. Return the exit status."""
+    """Check, and say on stderr what is wrong, but not what to do: the caller knows that. Return the exit status."""
     found = check_build()
     if found.verdict == "works":
         return 0

@@ -16,7 +16,7 @@ class Backend(Protocol):
     def fileno(self) -> int:
         """A descriptor that is readable whenever ``receive`` would return something; for ``select`` and ``asyncio``.
 
-        It may be another one after ``receive``.
+        It may change after ``receive``.
         """
         ...
 

@@ -12,9 +12,9 @@ and before the first one, once per engine: ``load_progress* model_ready | failed
 gives one ``tokenized`` or ``failed``; scoring a stretch of it one ``scored``, or ``finished`` when it was cancelled, or
 ``failed``; a measurement ``measured_with``, ``prefill_progress*`` of what is not timed and then ``measured``, or
 ``finished`` when it was cancelled, or ``failed``. Making another quantization is a process of its own:
-``quantize_progress* quantized | failed``. ``log`` may come at any time, ``threads`` in prefill and decode. Where a
-second engine takes the place of one that crashed before its first token, a warning comes and then what the second one
-does, without the ``model_ready`` and the ``request_taken`` that have been there. A reader matches on the type and ends
+``quantize_progress* quantized | failed``. ``log`` may come at any time, ``threads`` in prefill and decode. If a
+second engine replaces one that crashed before its first token, a warning comes, followed by the events of the second
+one, without a second ``model_ready`` or ``request_taken``. A reader matches on the type and ends
 with ``assert_never``; a new kind of fact is a new type.
 """
 
@@ -74,7 +74,7 @@ class ModelReady(_Event, frozen=True, kw_only=True, tag="model_ready"):
     template: str
     """The chat template in use, named; empty when the model has none that can be used."""
     template_note: str = ""
-    """Why there is none, in a sentence; empty where there is one."""
+    """Why the model has no usable template, in a sentence; empty if it has one."""
     kv_bytes_per_token: int
     weight_bytes_per_token: int | None = None
     """Bytes of weights that one token of decode reads; ``None`` where the engine does not know."""
@@ -115,7 +115,7 @@ class PromptReady(_Event, frozen=True, kw_only=True, tag="prompt_ready"):
     cached: int
     """How many leading tokens the KV cache holds already and need no prefill."""
     reasoning_unknown: bool = False
-    """The chat template marks reasoning in a way that is not known: which tokens are the answer cannot be told."""
+    """The chat template marks reasoning in an unknown way, so the answer cannot be told apart."""
 
 
 class PrefillProgress(_Event, frozen=True, kw_only=True, tag="prefill_progress"):
@@ -138,13 +138,13 @@ class Token(_Event, frozen=True, kw_only=True, tag="token"):
     """Time in ``llama_decode`` for this token's logits; 0 for the first one, which comes out of the prefill."""
     sample_ns: int
     control: bool = False
-    """A control or end-of-generation token, or words of a header: counted and timed, but no part of the text."""
+    """A control or end-of-generation token, or words of a header: counted and timed, but not part of the text."""
     thinking: bool = False
-    """A reasoning token, the tags around the reasoning included, as far as could be told when it came."""
+    """A reasoning token, including the tags around the reasoning, as far as was known when it came."""
     parts: tuple[Part, ...] | None = None
-    """What the next bytes of the text are that nothing has been said of, those of control tokens left out; bytes that
-    may belong to a tag are spoken of with a later token, or with ``Finished``. ``None``: nothing is open, and all of
-    the piece is what ``thinking`` says."""
+    """The kinds of the next bytes of the text that are not classified yet, without those of control tokens; bytes that
+    may belong to a tag are classified by a later token, or by ``Finished``. ``None``: nothing is pending, and the
+    whole piece is what ``thinking`` says."""
     held: int = 0
     """How many bytes at the end of the text so far may belong to a stop string and are not to be shown yet."""
     scheduling: Scheduling | None = None
@@ -154,7 +154,7 @@ class Token(_Event, frozen=True, kw_only=True, tag="token"):
 
 
 class ThreadsChanged(_Event, frozen=True, kw_only=True, tag="threads"):
-    """The engine computes with another number of threads from the next step on; a number that was set stays."""
+    """The engine uses a different number of threads from the next step on; a number that was set does not change."""
 
     before: int = msgspec.field(name="from")
     after: int = msgspec.field(name="to")
@@ -170,7 +170,7 @@ class Finished(_Event, frozen=True, kw_only=True, tag="finished"):
     held: int = 0
     """How many bytes at the end of the text are a stop string and what followed it, never to be shown."""
     parts: tuple[Part, ...] | None = None
-    """What the last bytes of the text are; ``None``: everything has been said."""
+    """The kinds of the last bytes of the text; ``None``: nothing is pending."""
     unclosed: bool = False
     """The reasoning was not closed."""
 

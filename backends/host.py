@@ -10,17 +10,17 @@ from .text import well_formed
 from .wire import Cancel, Command, Generate, Measure, OpenLlama, OpenScript, Probabilities, Score, Tokenize
 
 _STARTED_AGAIN = (
-    " That was before its first token, so it is started again without repacked weights (--no-repack), which is slower."
-    " If it works like that, this build of llama.cpp does not suit the processor: `decodescope doctor` says what to do."
+    " It had not produced a token yet, so it is started again without repacked weights (--no-repack), which is slower."
+    " If that works, this build of llama.cpp does not suit this processor: `decodescope doctor` says what to do."
 )
 
 
 class EngineHost:
     """A ``Backend`` that runs in a process of its own.
 
-    An engine that crashes before its first token is started once more without repacked weights: the kernels for
-    these are what a faulty compiler or a build for another processor breaks. A warning says so, and what was asked is
-    asked again.
+    An engine that crashes before its first token is started once more without repacked weights: a faulty compiler,
+    or a build for another processor, usually breaks the kernels for these. A warning says so, and the requests are
+    sent again.
 
     Raises OSError when the process cannot be started. The caller's thread becomes the process's parent; priority is
     inherited from it.
@@ -40,7 +40,7 @@ class EngineHost:
 
     @property
     def exit_status(self) -> int | None:
-        """How the process ended, as ``Popen.returncode`` gives it; ``None``: it has not yet."""
+        """How the process ended, as ``Popen.returncode`` gives it; ``None``: it has not ended."""
         return self._child.exit_status() if self.closed else None
 
     def fileno(self) -> int:
@@ -68,7 +68,7 @@ class EngineHost:
         return events
 
     def _ended(self) -> Failed | Log:
-        """Return what is to be said of an engine that has died; another one may have taken its place."""
+        """Return the event for an engine that has died; another one may have taken its place."""
         death = self._child.death("engine" if self._ready else "load")
         if self._retry is None or not self._retry.possible(self._child.exit_status()):
             return death
@@ -76,7 +76,7 @@ class EngineHost:
         try:
             second = start_at_first_priority(lambda: _start(opening))
         except OSError:
-            return death  # which is what has to be said, and not that there is no room for another process
+            return death  # the cause; that no second process could be started is only a consequence
         self._child.close()
         self._child = second
         for command in commands:

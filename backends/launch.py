@@ -59,7 +59,7 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> Source:
 
 
 def sampling_of(source: Source | None) -> ModelSampling:
-    """Return the defaults for sampling that a model brings; none where there is no model, or a script."""
+    """Return a model's own sampling defaults; none without a model, or for a script."""
     return model_sampling(source.sampling) if isinstance(source, ModelFile) else ModelSampling()
 
 

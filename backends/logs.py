@@ -1,4 +1,4 @@
-"""What engines have warned of."""
+"""Warnings of engines."""
 
 from collections.abc import Iterable
 

@@ -22,24 +22,24 @@ _FIELDS = {
 _DEFAULTS = Sampling()
 _PREFIX = "general.sampling."
 _SWITCHES = {"xtc_probability": "xtc_threshold", "mirostat": "mirostat_"}
-"""Samplers that are not in the chain here: the key that is 0 where they are off, and how their further keys begin."""
+"""Samplers that are not in the chain here: the key that is 0 when they are off, and the prefix of their other keys."""
 _CHAIN = ("penalties", "top_k", "top_p", "min_p", "temperature")
 _SPELLINGS = {"temp": "temperature", "nucleus": "top_p"}
 _SHOWN = 40
 
 
 class ModelSampling(msgspec.Struct, frozen=True):
-    """What a file says of sampling."""
+    """What a file says about sampling."""
 
     values: dict[str, int | float] = {}
     """Defaults by the names of the fields of ``Sampling``; all within their limits."""
     warnings: tuple[str, ...] = ()
-    """What it says that is not applied, a sentence each."""
+    """Settings in the file that are not applied, a sentence each."""
 
     def applied(self, sampling: Sampling, chosen: Collection[str]) -> Sampling:
         """Return ``sampling`` with the defaults in every field that is not among the ``chosen``.
 
-        What another model has left in it gives way to llama.cpp's own.
+        Values that came from another model are replaced by llama.cpp's own.
         """
         own = {name: value for name, value in self.values.items() if name not in chosen}
         left = {name: getattr(_DEFAULTS, name) for name in sampling.from_model if name not in chosen}
@@ -59,14 +59,14 @@ def model_sampling(stored: Mapping[str, Scalar]) -> ModelSampling:
             warnings.append(f"The model's own {_PREFIX}{key} is ignored: {error}")
     if lacking := _not_applied(stored):
         warnings.append(
-            f"The model asks for sampling that is not applied here: {', '.join(lacking)}."
+            f"The model asks for sampling that decodescope does not apply: {', '.join(lacking)}."
             " Its answers may differ from those of llama.cpp's tools."
         )
     return ModelSampling(values, tuple(warnings))
 
 
 def _number(name: str, value: Scalar) -> int | float:
-    """Raises ValueError with what is wrong in words."""
+    """Raises ValueError, which says in words what is wrong."""
     if isinstance(value, bool | str):
         raise ValueError(f"{_shown(value)} is not a number.")
     if LIMITS[name].whole and isinstance(value, float) and value.is_integer():

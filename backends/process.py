@@ -154,7 +154,7 @@ class ChildProcess:
         return "\n".join(lines[-_LOG_TAIL_LINES:])
 
     def exit_status(self) -> int:
-        """Return how a process has ended whose events have come to their end, as ``Popen.returncode`` gives it."""
+        """Return how a process ended whose last event has arrived, as ``Popen.returncode`` gives it."""
         try:
             return self._process.wait(_EXIT_DEADLINE)
         except subprocess.TimeoutExpired:
@@ -162,7 +162,7 @@ class ChildProcess:
             return self._process.wait()
 
     def death(self, stage: Stage) -> Failed:
-        """Return what is to be said of a process that has ended without being told to."""
+        """Return the failure of a process that ended unasked."""
         code = self.exit_status()
         what, remedy = describe_exit(code, self._who, self._remedies)
         reason = "" if -code in _WITHOUT_LAST_WORDS else self.log_tail()

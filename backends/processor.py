@@ -1,4 +1,4 @@
-"""What the processor can do beyond the least that its kind can."""
+"""The processor's features beyond the baseline of its architecture."""
 
 import re
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 _CPUINFO = Path("/proc/cpuinfo")
 _KEYS = ("flags", "Features")
 _KERNELS = re.compile(r"ssse3|sse4_[12]|avx\w*|f16c|fma|bmi2|amx_\w+|asimd\w*|i8mm|bf16|sve\w*|sme|sme2\w*")
-"""What llama.cpp has kernels for."""
+"""Features for which llama.cpp has kernels."""
 
 
 def features(cpuinfo: Path = _CPUINFO) -> tuple[str, ...]:
-    """Return what llama.cpp has kernels for, in Linux's names, such as ``avx512_vnni``; nothing where the system does
-    not say."""
+    """Return the features for which llama.cpp has kernels, under Linux's names, such as ``avx512_vnni``; empty if the
+    system does not report them."""
     try:
         lines = cpuinfo.read_text().splitlines()
     except OSError:

@@ -1,7 +1,7 @@
-"""What a model writes, told apart: its reasoning, its answer, other channels, and the tags and headers around them.
+"""Tells apart what a model writes: its reasoning, its answer, other channels, and the tags and headers around them.
 
-Only what the model's chat template knows of counts. Two kinds of markers are known: pairs of tags around the reasoning,
-and headers that name the channel of the message they stand before.
+Only markers that the model's chat template contains count. Two kinds of markers are known: pairs of tags around the
+reasoning, and headers that name the channel of the message that follows them.
 """
 
 import re
@@ -16,7 +16,7 @@ _BREAKS = b"\r\n"
 
 
 class Split(NamedTuple):
-    """What a token is, as it is told in ``Token``."""
+    """What a token is, as ``Token`` reports it."""
 
     parts: tuple[Part, ...] | None
     reasoning: bool
@@ -27,15 +27,15 @@ class _Marker(NamedTuple):
     text: bytes
     reached: Callable[[str], None]
     anywhere: bool = True
-    """Otherwise only at the beginning of a line: in the middle of one it is spoken of."""
+    """Otherwise only at the beginning of a line: in the middle of one, the text is about the tag."""
 
 
 class ReasoningSplitter:
-    """Follows the pieces of one answer and says of every byte what it is.
+    """Follows the pieces of one answer and classifies every byte.
 
-    However the text is cut into pieces, the same bytes come out as the same. What may be the beginning of a marker is
-    told with a later token, or by ``finish``. Line breaks beside the tags go with them; reasoning that is never closed
-    lasts to the end; it may come again at the beginning of a line.
+    The result does not depend on how the text is cut into pieces. Bytes that may begin a marker are classified with a
+    later token, or by ``finish``. Line breaks next to a tag belong to it; reasoning that is never closed lasts to the
+    end; it may start again at the beginning of a line.
     """
 
     def __init__(self, template_source: str, prompt_end: str) -> None:
@@ -48,14 +48,14 @@ class ReasoningSplitter:
         self._kind: Kind = "answer"
         self._name = ""
         self._lead = "start"
-        """What leading white space is: ``start``: not decided before what follows; ``gap``: behind the reasoning, whose
-        line breaks are no part of the answer; ``trim``: line breaks before the reasoning; empty: text."""
+        """What leading white space is. ``start``: undecided until text follows; ``gap``: after reasoning, where
+        line breaks do not belong to the answer; ``trim``: line breaks before the reasoning; empty: text."""
         self._closing: str | None = None
-        """What alone ends the reasoning."""
+        """The only marker that ends the reasoning."""
         self._wrapper: str | None = None
-        """What ends the answer's wrapper."""
+        """The marker that ends the answer's wrapper."""
         self._header: str | None = None
-        """As much of a header as there is; also of one that the prompt has begun and that may be over."""
+        """The part of a header that has arrived; also of one that the prompt began and that may be complete."""
         self._header_of: Headers | None = None
         self._told = False
         self._last = b"\n"
@@ -88,11 +88,11 @@ class ReasoningSplitter:
 
     @property
     def unclosed(self) -> bool:
-        """Whether the reasoning has not ended so far."""
+        """Whether the reasoning has not ended yet."""
         return self._told or self._kind == "reasoning"
 
     def feed(self, index: int, piece: bytes, *, control: bool = False) -> Split:
-        """Take the next piece, control tokens spelled out, and say what its token is."""
+        """Take the next piece, control tokens spelled out, and return what its token is."""
         if piece:
             self._told = False
         if not (self._tags or self._headers or self._wrappers):
@@ -108,7 +108,7 @@ class ReasoningSplitter:
         if any(part.kind in ("answer", "channel") for part in parts):
             reasoning = False
         elif not control and not parts and self._lead == "start":
-            # A tag, as far as can be told; ``parts`` says later what it was.
+            # A tag, as far as is known now; a later ``parts`` says what it was.
             reasoning = reasoning or bool(self._buffer.strip())
         if control:
             return Split(parts or None, reasoning, True)
@@ -123,14 +123,14 @@ class ReasoningSplitter:
         return Split(parts, reasoning, False)
 
     def told(self, index: int, piece: bytes) -> Split:
-        """Take a piece that is said to be reasoning."""
+        """Take a piece that is declared to be reasoning."""
         self._decide(final=True)
         self._told = True
         parts, self._parts = self._parts, []
         return Split((*parts, Part(index, "reasoning", len(piece))) if parts else None, True, False)
 
     def finish(self) -> tuple[Part, ...] | None:
-        """Return what the last bytes are; ``None`` when all has been told."""
+        """Return what the last bytes are; ``None`` if nothing is pending."""
         self._decide(final=True)
         return tuple(self._parts) or None
 
@@ -224,7 +224,7 @@ class ReasoningSplitter:
         return marker.reached == self._marker_opens and before == b"\n"
 
     def _open_end(self, markers: list[_Marker]) -> int:
-        """Return how many bytes at the end cannot be told yet."""
+        """Return how many bytes at the end cannot be classified yet."""
         buffer = self._buffer
         longest = max((len(marker.text) for marker in markers), default=1)
         held = 0
@@ -243,10 +243,10 @@ class ReasoningSplitter:
     # Markers
 
     def _markers(self) -> Iterator[_Marker]:
-        """Yield what can come next."""
+        """Yield the markers that can come next."""
         if self._closing is not None:
             yield _Marker(self._closing.encode(), self._close)
-            # An answer that begins ends the reasoning as well.
+            # The beginning of an answer also ends the reasoning.
             for wrapper in self._wrappers:
                 if wrapper.opening.startswith("<|"):
                     yield _Marker(wrapper.opening.encode(), self._wrap)

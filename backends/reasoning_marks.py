@@ -11,7 +11,7 @@ class Tags(NamedTuple):
     opening: str
     closing: str
     known_by: str = ""
-    """What shows that a template has them, where it spells neither out."""
+    """Text that shows that a template uses the tags although it contains neither."""
 
 
 TAGS = (
@@ -38,20 +38,20 @@ WRAPPERS = (
     Tags("<|START_TEXT|>", "<|END_TEXT|>"),
     Tags("<|START_RESPONSE|>", "<|END_RESPONSE|>"),
 )
-"""Pairs around the answer, which follow the reasoning at once."""
+"""Pairs around the answer, directly after the reasoning."""
 
 
 class Headers(NamedTuple):
-    """Messages that begin with a header. A name of "" is the answer's."""
+    """Messages that begin with a header. The name of the answer is ""."""
 
     known_by: tuple[str, ...]
     begins: tuple[str, ...]
     bodies: tuple[str, ...]
-    """What ends a header, the message's text following."""
+    """What ends a header; the message's text follows."""
     ends: tuple[str, ...]
     """What ends a message."""
     name: Callable[[str], str]
-    """Returns the channel that a header names; the header comes with all its markers."""
+    """Returns the channel that a header names; it is given the header with all its markers."""
 
 
 _TO_THE_READER = ("", "assistant", "user", "all")
@@ -115,26 +115,26 @@ _MENTIONS = re.compile(
     r"enable_thinking|reasoning_content|reasoning_effort|thinking_(?:budget|mode|effort)"
     r"|\.(?:thinking|reasoning)\b|['\"](?:thinking|reasoning)['\"]|\b(?:if|elif|not) thinking\b|think(?:ing)?\|?[>\]]"
 )
-"""What a template says that hands reasoning on, or asks for it."""
+"""What a template contains if it passes reasoning on, or asks for it."""
 
 UNKNOWN_REASONING = (
     "The model's chat template marks reasoning in a way that decodescope does not know: "
     "reasoning is shown as part of the answer, and there is no time to first answer."
 )
-"""What is said of such a model."""
+"""The warning about such a model."""
 
 
 def known_tags(known: tuple[Tags, ...], template_source: str) -> list[Tags]:
-    """Return those among ``known`` that a template has."""
+    """Return the pairs among ``known`` that a template contains."""
     return [tags for tags in known if any(one and one in template_source for one in tags)]
 
 
 def known_headers(template_source: str) -> list[Headers]:
-    """Return the headers that a template has."""
+    """Return the kinds of headers that a template contains."""
     return [one for one in _HEADERS if any(marker in template_source for marker in one.known_by)]
 
 
 def unknown_reasoning(template_source: str) -> bool:
-    """Whether a template speaks of reasoning, and marks it in none of the ways that are known here."""
+    """Whether a template mentions reasoning, but marks it in none of the known ways."""
     known = known_tags(TAGS, template_source) or known_headers(template_source)
     return not known and _MENTIONS.search(template_source) is not None

@@ -35,7 +35,7 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
     """-1: a new one each time."""
     ignore_eos: bool = False
     from_model: tuple[str, ...] = ()
-    """The fields whose values are the model's own defaults, since nobody has set them."""
+    """The fields that nobody has set: their values are the model's own defaults."""
 
     @property
     def determined(self) -> bool:
@@ -116,11 +116,11 @@ class EngineSettings(msgspec.Struct, frozen=True, kw_only=True):
     threads_batch: int | None = None
     """None: as ``threads``."""
     adapt_threads: bool = False
-    """Whether fewer threads are taken while other programs keep cores busy; only those that are not set."""
+    """Whether to use fewer threads while other programs keep cores busy; a number that is set does not change."""
     gpu_layers: int = -1
     """-1: all that the devices of this build take."""
     flash_attention: FlashAttention = "auto"
     cache_type_k: CacheType = "f16"
     cache_type_v: CacheType = "f16"
     repack: bool = True
-    """Whether weights may be repacked for faster kernels, those of AMX among them."""
+    """Whether weights may be repacked for faster kernels, such as those for AMX."""

@@ -13,10 +13,10 @@ _ATTEMPT_SECONDS = 0.01
 
 @contextlib.contextmanager
 def locked(path: Path, seconds: float = 2.0) -> Iterator[bool]:
-    """Keep other instances from changing ``path`` meanwhile; tell whether that is so.
+    """Keep other instances from changing ``path`` meanwhile; yield whether that succeeded.
 
-    It is not where the file system has no locks, where the folder cannot be written, and where somebody else, who may
-    have been stopped, does not let go within ``seconds``. The lock is on a file beside ``path``, which stays there: one
+    It does not if the file system has no locks, the folder cannot be written, or another process, which may have been
+    stopped, does not release the lock within ``seconds``. The lock is on a file beside ``path``, which stays there: one
     on ``path`` itself would be on a file that is about to be replaced. It ends with the process that holds it.
     """
     try:
@@ -46,7 +46,7 @@ def _taken(lock: int, seconds: float) -> bool:
 
 
 def replace(path: Path, data: bytes) -> None:
-    """Give the file another content at once, so that nobody ever reads half of it; only its owner can read it.
+    """Replace the file's content in one step, so that nobody ever reads half of it; only its owner can read it.
 
     A symbolic link stays one. Raises OSError.
     """

@@ -62,18 +62,18 @@ def markdown(text: str) -> str:
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """Text that one token made readable."""
+    """Text that one token completed."""
 
     index: int
     """The token's, from 1."""
     text: str
     kind: Kind = "answer"
     name: str = ""
-    """Of a channel."""
+    """The name of a channel."""
 
 
 class TextStream:
-    """Joins the pieces of one generation into text, and says what it is.
+    """Joins the pieces of one generation into text, and classifies it.
 
     A piece may hold half a character and may turn out to be the beginning of a tag or of a stop string, so text appears
     later than its token: each fragment is returned with the index of the token that completed it.
@@ -83,7 +83,7 @@ class TextStream:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._pending: deque[tuple[int, bytes]] = deque()
         self._size = 0
-        """Bytes that are pending."""
+        """Bytes that are not returned yet."""
         self._parts: deque[tuple[Kind, str, int]] = deque()
         """(kind, name, bytes) of the first of them."""
         self._known = 0
@@ -105,7 +105,7 @@ class TextStream:
         return self._release(token.held)
 
     def _at_once(self, token: Token) -> list[Piece]:
-        """The same for a token that nothing is open about, as nearly all are."""
+        """The same for a token with nothing pending, as nearly all are."""
         text = self._decoder.decode(token.piece)
         self._last = Piece(token.index, text, _kind(token))
         return [self._last] if text else []
@@ -116,7 +116,7 @@ class TextStream:
         return self.flush(finished.held)
 
     def flush(self, held: int = 0) -> list[Piece]:
-        """End the stream without a ``Finished`` event, as after a failure: what may be a tag is none."""
+        """End the stream without a ``Finished`` event, as after a failure: a possible tag then is text."""
         kind = "answer" if self._last.kind == "control" else self._last.kind
         self._know(kind, self._last.name, self._size - self._known)
         fragments = self._release(held)
@@ -169,7 +169,7 @@ class TextStream:
 def _kind(token: Token) -> Kind:
     if not token.thinking:
         return "answer"
-    # Older recordings do not tell the tags from what stands between them.
+    # Older recordings do not tell the tags from the text between them.
     return "control" if token.piece.strip() in _TAGS else "reasoning"
 
 
@@ -180,15 +180,16 @@ class Written(NamedTuple):
     """All of it, the tags around the reasoning included."""
     answer: str
     reasoning: str | None
-    """``None``: none was written."""
+    """``None``: there is none."""
     channels: list[tuple[str, str]]
-    """Name and text of messages to somebody else, in order."""
+    """Name and text of messages to other recipients, in order."""
 
 
 def written(pieces: Iterable[Piece]) -> Written:
-    """Return the text of one generation, told apart.
+    """Return the text of one generation, divided by kind.
 
-    Blocks of reasoning are joined by an empty line. So is the whole text where its kind changes and no tag says so.
+    Blocks of reasoning are joined by an empty line. So are parts of the whole text of different kinds without a tag
+    between them.
     """
     text: list[str] = []
     answer: list[str] = []

@@ -21,31 +21,31 @@ from .token_facts import Scheduling
 
 _FEWEST_STEPS, _TRIAL_STEPS, _RECENT_STEPS = 4, 8, 64
 _ENOUGH_NS = 500_000_000
-"""Steps that took this long together are enough evidence, however few."""
+"""Steps that took this long together are enough evidence, however few they are."""
 _LEAST_SHARE = 0.1
-"""A wait below this share of a step is no reason to give up a thread, however many there are."""
+"""A wait below this share of a step is no reason to give up a thread, however many threads there are."""
 _TOLERATED = 1.25
 """Fewer threads may take this many times as long as a few steps with more of them did: those that take a hundred times
 as long are rare, and seldom among a few."""
 _HOLD_NS, _LONGEST_HOLD_NS = 2_000_000_000, 32_000_000_000
-"""Time without another attempt after one that brought nothing; twice as long after each further one."""
+"""Time until the next attempt after one that gained nothing; it doubles with each further one."""
 _SOON_NS = 30_000_000_000
-"""Threads that are given up again within this time were taken too early."""
+"""Threads that are given up again within this time were added too early."""
 _IDLE_SECONDS, _LONGEST_IDLE_SECONDS = 1.0, 16.0
 _SAMPLE_SECONDS = 0.25
 _ALMOST = 0.1
-"""A core that is idle but for this share counts as idle: nothing ever is entirely."""
+"""A core that is busy for less than this share counts as idle: no core is ever entirely idle."""
 
 
 class Cores(Protocol):
     """Tells how many cores this process could have used lately."""
 
     def watch(self, seconds: float) -> None:
-        """Look from now on, over the last ``seconds`` each time."""
+        """Observe from now on, over the last ``seconds`` each time."""
         ...
 
     def rest(self) -> None:
-        """Look no longer."""
+        """Stop observing."""
         ...
 
     @property
@@ -55,7 +55,7 @@ class Cores(Protocol):
 
 
 class SystemCores:
-    """The cores that this process may run on, looked at four times a second on a thread of its own."""
+    """The cores that this process may run on, sampled four times a second by a separate thread."""
 
     def __init__(self) -> None:
         self._samples: deque[tuple[float, float, float]] = deque()
@@ -95,13 +95,13 @@ def _sample() -> tuple[float, float, float]:
     own = time.process_time()
     times = psutil.cpu_times(percpu=True)
     allowed = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(len(times))
-    # A core that waits for the disk is idle as well; Linux counts it apart.
+    # A core that waits for the disk is idle too; Linux counts it separately.
     idle = sum(times[cpu].idle + getattr(times[cpu], "iowait", 0.0) for cpu in allowed if cpu < len(times))
     return time.monotonic(), idle, own
 
 
 class ThreadChange(msgspec.Struct, frozen=True):
-    """Another number of threads from the next step on."""
+    """A different number of threads from the next step on."""
 
     before: int
     after: int
@@ -121,8 +121,8 @@ class ThreadGovernor:
     A step is crowded when a thread waited for a core for at least half the share of it that the thread itself brings:
     with n threads, 1 / 2n, since the others burn their time while they wait for it. A few such steps in a row lead to
     as many threads fewer as cores were missing. What that brings is measured: where the steps are slower, the threads
-    come back. The way up is taken only after cores were seen idle for a second, and for twice as long each time it has
-    been taken too early, since a step with a thread that has no core may itself take seconds.
+    come back. Threads are added only after cores were seen idle for a second, and for twice as long after each time
+    that was too early, since a step with a thread that has no core may itself take seconds.
     """
 
     def __init__(self, most: int, cores: Cores, clock: Callable[[], int] = time.perf_counter_ns) -> None:
@@ -133,18 +133,18 @@ class ThreadGovernor:
         self._recent: deque[_Step] = deque(maxlen=_RECENT_STEPS)
         """Steps of one phase with as many threads as now; outside a trial from the first crowded one on."""
         self._crowded = self._uncrowded = 0
-        """The last so many of them were, and were not."""
+        """How many of the latest steps in a row were crowded; how many were not."""
         self._prefill = False
         self._trial: tuple[int, float] | None = None
-        """While it is seen what fewer threads bring: how many there were, and their ns per token."""
+        """During a trial of fewer threads: how many there were before, and their ns per token."""
         self._hold, self._held_until = _HOLD_NS, 0
         self._idle_seconds = _IDLE_SECONDS
         self._raised_at: int | None = None
 
     def after_step(self, tokens: int, ns: int, facts: Scheduling, *, prefill: bool) -> ThreadChange | None:
-        """Take in a step of ``tokens`` that took ``ns``; return the change that follows from it, if one does."""
+        """Take in a step of ``tokens`` that took ``ns``; return the resulting change, if there is one."""
         if facts.wait_ns is None or ns <= 0 or tokens <= 0:
-            return None  # nobody tells who waits for a core
+            return None  # the system does not report who waits for a core
         if prefill != self._prefill:
             self._prefill, self._trial = prefill, None
             self._forget()
@@ -191,7 +191,7 @@ class ThreadGovernor:
         return self._change(threads, "core_idle")
 
     def whole(self) -> ThreadChange | None:
-        """Take all threads, for what has to be computed as on a quiet machine."""
+        """Use all threads, for results that must be the same as on a quiet machine."""
         self._trial = None
         return None if self.threads == self._most else self._change(self._most, "exact")
 

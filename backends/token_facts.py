@@ -1,23 +1,23 @@
-"""Facts that a token carries beside its times: what it is, what the system did to the engine, how likely it was."""
+"""Facts that a token carries besides its times: what it is, what the system did to the engine, how likely it was."""
 
 from typing import Literal
 
 import msgspec
 
 Kind = Literal["answer", "reasoning", "channel", "control"]
-"""``channel``: a message to somebody else, such as a function; ``control``: tags and headers, part of none of them."""
+"""``channel``: a message to another recipient, such as a function; ``control``: tags and headers, part of none."""
 
 
 class Part(msgspec.Struct, frozen=True, array_like=True):
-    """What some bytes of the text are."""
+    """The kind of some bytes of the text."""
 
     index: int
-    """Of the token that they belong to, from 1."""
+    """Index of the token that they belong to, from 1."""
     kind: Kind
     size: int
     """Bytes."""
     name: str = ""
-    """Of a channel."""
+    """The name of a channel."""
 
 
 class Scheduling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -44,8 +44,8 @@ class Scheduling(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cpu_ns: int | None = None
     """Processor time of all threads."""
     suspended_ns: int | None = None
-    """Time in which no thread could go on, although none waited for a core, since the process was stopped or the
-    machine went to sleep. ``None`` where neither happened, or the system does not tell. Sleep itself is not in it: the
+    """Time during which no thread could run, although none waited for a core, because the process was stopped or the
+    machine asleep. ``None`` if neither happened, or the system does not report it. Sleep itself does not count: the
     clock stands still."""
 
 

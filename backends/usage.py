@@ -17,16 +17,16 @@ _MOST_THREADS = 32  # each takes about a microsecond to ask
 _READ_BYTES = b"read_bytes: "
 
 _LEAST_SUSPENDED_NS = 50_000_000
-"""Shorter idleness is not told from what an engine waits for by itself."""
+"""Shorter idleness cannot be told from the engine's own waiting."""
 _LEAST_SLEEP_NS = 10_000_000
 _BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", None)
 
 _resumed = 0
-"""How often this process has been told to go on after a stop."""
+"""How often this process has been continued after a stop."""
 
 
 def count_stops() -> None:
-    """Have ``ProcessUsage`` know from now on when this process was stopped; called once, in the main thread."""
+    """Let ``ProcessUsage`` notice from now on when this process was stopped; call it once, in the main thread."""
     signal.signal(signal.SIGCONT, _on_resume)
     signal.siginterrupt(signal.SIGCONT, False)
 
@@ -37,9 +37,9 @@ def _on_resume(_signal: int, _frame: FrameType | None) -> None:
 
 
 def _slept() -> int:
-    """How long the machine has been asleep since it was started, ns; 0 where there is no clock that says so.
+    """How long the machine has been asleep since it was started, ns; 0 if no clock reports it.
 
-    ``time.perf_counter_ns()`` stands still meanwhile, so sleep itself is in no time of ours.
+    ``time.perf_counter_ns()`` stands still meanwhile, so none of our times include sleep.
     """
     return 0 if _BOOT_CLOCK is None else time.clock_gettime_ns(_BOOT_CLOCK) - time.monotonic_ns()
 
@@ -79,10 +79,10 @@ class ProcessUsage:
         )
 
     def _suspended(self) -> int | None:
-        """Return how long no thread could go on since the last time, although none waited for a core; ``None`` unless
-        the process was stopped or the machine asleep in that time.
+        """Return how long no thread could run since the last call, although none waited for a core; ``None`` unless the
+        process was stopped or the machine asleep in that time.
 
-        Idleness alone says nothing: an engine waits for a disk and for a GPU as well.
+        Idleness alone says nothing: an engine also waits for a disk and for a GPU.
         """
         since, self._t = self._t, time.perf_counter_ns()
         stops, self._resumed = _resumed - self._resumed, _resumed
@@ -136,7 +136,7 @@ class _Waits:
 
     @property
     def busiest(self) -> int | None:
-        """How long the busiest thread ran and waited between the last two times, ns; ``None`` as of ``take``."""
+        """How long the busiest thread ran and waited between the last two calls, ns; ``None`` as for ``take``."""
         before = self._before
         return max((_busy(times) - _busy(before.get(one, _NO_TIMES)) for one, times in self._now.items()), default=None)
 

@@ -25,7 +25,7 @@ class OpenLlama(msgspec.Struct, frozen=True, tag_field="command", tag="open_llam
     requantized_from: str = ""
     dominant_type: str = ""
     warnings: tuple[str, ...] = ()
-    """What the header tells of the quality of the answers; told as ``log`` while the model is loaded."""
+    """Warnings about the quality of the answers, from the header; sent as ``log`` while the model is loaded."""
 
 
 class OpenScript(msgspec.Struct, frozen=True, tag_field="command", tag="open_script"):

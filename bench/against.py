@@ -14,7 +14,7 @@ from .plan import trial_name
 
 _FEWEST = 2
 _FEWEST_OF_DISTURBED = 3
-"""Where some repetitions were disturbed: two that were not may agree by chance."""
+"""If some repetitions were disturbed: two undisturbed ones may agree by chance."""
 _MOST_TOKENS = (1 << 31) - 1
 _LONGEST_NS = 7 * 24 * 3_600 * 1_000_000_000
 """Of a repetition: a week."""
@@ -124,13 +124,14 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     def too_little(self, when: str) -> str:
         """Return why its repetitions, made ``when``, do not suffice for a comparison; empty when they do.
 
-        Undisturbed ones only are compared: two, or where others were disturbed three, and half of all.
+        Only undisturbed ones are compared. At least two are needed; if any were disturbed, at least three, and half
+        of all.
         """
         count, quiet = len(self.samples_ns), len(self.quiet_ns)
         if count < _FEWEST:
             return f"fewer than two repetitions {when}"
         if quiet < count and (quiet < _FEWEST_OF_DISTURBED or 2 * quiet < count):
-            return f"too disturbed {when}: {quiet:,} of {numbers.counted(count, 'repetition')} undisturbed"
+            return f"too disturbed {when}: only {quiet:,} of {numbers.counted(count, 'repetition')} undisturbed"
         return ""
 
 

@@ -26,7 +26,7 @@ _DEFAULTS_AFTER = {
     "no_host": False,
 }
 _DEFAULTS_LAST = {"fit_target": 0, "fit_min_ctx": 0}
-"""Settings that are left as llama.cpp has them, in its order."""
+"""Settings that keep llama.cpp's defaults, in its order."""
 
 
 def record(row: Row, build: LlamaBuild) -> dict[str, Any]:

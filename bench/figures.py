@@ -36,7 +36,7 @@ class Repetition:
     ``None`` where nothing is known of either.
     """
     suspended_ns: int = 0
-    """Time in which the engine was stopped, or the machine went to sleep."""
+    """Time during which the engine was stopped, or the machine asleep."""
 
     @property
     def rate(self) -> float:
@@ -92,7 +92,7 @@ class Row:
     """Seconds since the epoch."""
     repetitions: tuple[Repetition, ...]
     warnings: tuple[str, ...] = ()
-    """What its engine has warned of, each once."""
+    """Its engine's warnings, each once."""
 
     @property
     def mean_ns(self) -> float:

@@ -47,7 +47,7 @@ def words(text: str, allowed: Collection[str]) -> tuple[str, ...]:
     for word in found:
         if word not in allowed:
             meant = did_you_mean(nearest(word, allowed))
-            raise ValueError(f"{word!r} is none of {', '.join(allowed)}.{f' {meant}' if meant else ''}")
+            raise ValueError(f"{word!r} is not one of {', '.join(allowed)}.{f' {meant}' if meant else ''}")
     return found
 
 

@@ -11,7 +11,7 @@ from ..backends.requests import EngineSettings, MeasureRequest, Sampling
 
 _SAMPLING = Sampling(seed=1)
 _WARM_UP_TOKENS = 3
-"""What an engine's warm-up computes beyond a micro-batch, and one that is drawn last."""
+"""Tokens that an engine's warm-up computes beyond a micro-batch, and one that is drawn last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +65,10 @@ def trial_name(prompt: int, generate: int, depth: int) -> str:
 
 
 def context_for(trials: Sequence[Trial], settings: EngineSettings) -> int:
-    """Return the context for ``trials``, tokens: what the longest needs, and room for a whole micro-batch.
+    """Return the context for ``trials``, tokens: room for the longest, and for a whole micro-batch.
 
-    llama.cpp cuts batch and micro-batch to the context. With less room a short test would be computed in buffers of
-    other sizes, after a shorter warm-up, than the same test in a list with longer ones.
+    llama.cpp limits batch and micro-batch to the context. With less room, a short test alone would use smaller buffers
+    and a shorter warm-up than the same test in a list with longer ones.
     """
     return max(settings.micro_batch + _WARM_UP_TOKENS, *(trial.tokens for trial in trials))
 

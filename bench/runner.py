@@ -61,7 +61,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Suspended:
-    """A repetition that is run again, since the engine was stopped meanwhile, or the machine asleep."""
+    """A repetition that is run again, since the engine was stopped or the machine asleep meanwhile."""
 
     group: Group
     trial: Trial
@@ -96,7 +96,7 @@ class Bench:
         self._model: ModelReady | None = None
         self._with: MeasuredWith | None = None
         self._logs: list[Log] = []
-        """Of the engine in use."""
+        """Logs of the engine in use."""
         self._warming = False
         self._cancelling = False
         self._began = 0.0
@@ -219,9 +219,9 @@ class Bench:
             case LoadProgress() | PrefillProgress():
                 pass
             case RequestTaken() | PromptReady() | Token() | ThreadsChanged() | Tokenized() | Scored():
-                pass  # nothing of it is asked for
+                pass  # bench does not need it
             case QuantizeProgress() | Quantized():
-                pass  # nothing of it is asked for
+                pass  # bench does not need it
             case _:
                 assert_never(event)
 
@@ -250,7 +250,7 @@ class Bench:
         self._next_trial()
 
     def _count(self, done: Repetition) -> None:
-        """Keep a repetition, unless it was suspended and can be run again; one for one, so that there is an end."""
+        """Keep a repetition, unless it was suspended and can be run again; the number of such runs is limited."""
         if done.suspended_ns and not self._cancelling and self._repeated < self.plan.repetitions:
             self._repeated += 1
             self.suspended.append(Suspended(self.group, self.trial, done.suspended_ns))

@@ -1,4 +1,4 @@
-"""What adapting the threads is worth while another program keeps a core busy, and what it costs while none does."""
+"""What adapting the threads gains while another program keeps a core busy, and what it costs while none does."""
 
 from decodescope.backends.contract import Backend
 from decodescope.backends.events import Event, Finished, ThreadsChanged
@@ -12,13 +12,13 @@ from .token_facts import busy_core
 QUIET_PAIRS, BUSY_PAIRS = 15, 5
 TOKENS, BUSY_TOKENS = 128, 300
 _DRAWN = Sampling(temp=0.8, ignore_eos=True)
-"""Neither greedy nor with a seed: such requests keep all threads."""
+"""Neither greedy nor with a seed, since such requests keep all threads."""
 
 
 def adapting() -> list[Figure]:
     """Decode with ``-t auto``: on a quiet machine, and beside a process that never rests."""
     if THREADS < 2:
-        return [Figure("-t auto", "not measured", "shown", None, "there is one core")]
+        return [Figure("-t auto", "not measured", "shown", None, "there is only one core")]
     with engine(context=2048) as fixed, engine(context=2048, threads=None, adapt_threads=True) as adapting:
         quiet, own_ns, fixed_ns = paired_ratio(
             lambda: _decode_ns(fixed, TOKENS), lambda: _decode_ns(adapting, TOKENS), QUIET_PAIRS

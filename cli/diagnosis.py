@@ -215,12 +215,12 @@ def _folders() -> Section:
 
 def _path(path: Path | None) -> str:
     if path is None:
-        return "none: this user has no home"
+        return "none: this user has no home folder"
     return f"{shown(path)}{'' if path.exists() else ' (not there)'}"
 
 
 def _survey_lines(looked_into: Survey) -> list[str]:
-    """Say of a place what is there, or why nothing is."""
+    """Return what is in a place, or why there is nothing."""
     place, problem = looked_into.place, looked_into.place.problem()
     if place.is_merely_missing():
         state = "not there"

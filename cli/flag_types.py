@@ -1,4 +1,4 @@
-"""What flags take, refused in words that say which numbers and which words are taken."""
+"""Types of flag values; an error says which numbers or words are valid."""
 
 import math
 from typing import Any
@@ -48,7 +48,7 @@ class Limited(click.FloatRange):
 
 
 class Word(click.Choice[str]):
-    """One of a few words, refused with the one that may have been meant."""
+    """One of a few words; an error suggests the one that may have been meant."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """See ``click.Choice``."""

@@ -51,7 +51,7 @@ class GenerationOptions:
         return self.models[0] if self.models else None
 
     def for_model(self, own: ModelSampling) -> "GenerationOptions":
-        """Return the same options with a model's own defaults where nothing else was chosen."""
+        """Return the same options with a model's own defaults where no other value was chosen."""
         return replace(self, sampling=own.applied(self.sampling, self.chosen))
 
     def request(self, prompt: str) -> Request:
@@ -93,7 +93,7 @@ def valid_text(argument: str) -> str:
 
 
 def complete_model(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> "list[CompletionItem]":
-    """Return what ``-m`` takes and begins like that, for a shell; it completes files itself."""
+    """Return what ``-m`` takes and begins with ``incomplete``, for a shell; the shell completes files itself."""
     from click.shell_completion import CompletionItem
 
     from ..models.discovery import candidates
@@ -135,7 +135,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="MODEL",
         shell_complete=complete_model,
         help="A GGUF file, a folder, demo, hf:ORG/REPO[/FILE], ollama:NAME[:TAG] or script:FILE; with :TYPE after it, "
-        "what models quantize has made of it. "
+        "the quantization that decodescope models quantize made of it. "
         "Default: the only model that is found; of several one is chosen on the screen, and without a screen demo. "
         "Several -m are compared.",
     ),
@@ -197,7 +197,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         metavar="N|auto",
         envvar="LLAMA_ARG_THREADS",
         from_variable=llama_words.threads,
-        help="Threads for decode. auto: the cores that this process may use; in the scope and in run fewer while other "
+        help="Threads for decode. auto: the cores that this process may use; the scope and run take fewer while other "
         "programs keep some of them busy. Default: auto.",
     ),
     setting(
@@ -259,7 +259,7 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         envvar="LLAMA_ARG_REPACK",
         off_variable="LLAMA_ARG_NO_REPACK",
         from_variable=llama_words.switch,
-        help="Repack weights for faster kernels, AMX's among them, where llama.cpp can; on by default.",
+        help="Repack weights for faster kernels, such as those for AMX, where llama.cpp can. On by default.",
     ),
     setting(
         "-s",

@@ -25,7 +25,7 @@ class Outcome(msgspec.Struct):
     failed: Failed | None = None
     cancelled: bool = False
     warnings: list[str] = msgspec.field(default_factory=list)
-    """What the engine has warned of, each once."""
+    """The engine's warnings, each once."""
 
     @property
     def finish_reason(self) -> str | None:
@@ -58,7 +58,7 @@ class PlainText:
         self._text = TextStream()
         self._last = "\n"
         self._aside = ""
-        """What is being written that is no answer."""
+        """What is being written instead of the answer; empty: the answer."""
         self._aside_last = "\n"
 
     def event(self, event: Event) -> None:

@@ -18,7 +18,7 @@ def summary_line(run: Run, finish_reason: str | None) -> str | None:
     parts = [f"failed after {tokens}" if failed else tokens]
     if run.ttft_ns is not None:
         suspended = run.facts.suspended_ns(0, 1)
-        of_it = f" (suspended {numbers.seconds(suspended)} of it)" if suspended else ""
+        of_it = f" (suspended for {numbers.seconds(suspended)} of it)" if suspended else ""
         parts.append(f"TTFT {numbers.milliseconds(run.ttft_ns)}{of_it}")
     if run.tpot_ns is not None:
         parts.append(f"TPOT {numbers.milliseconds(run.tpot_ns)}")

@@ -36,8 +36,8 @@ _HEADERS = {
 
 
 _UNKNOWN = (
-    "This page was opened at {address}, which serve does not know, so it cannot use the scope.\n"
-    "If a proxy of yours is there, start it with: decodescope serve --public-url {url}\n"
+    "This page was opened at {address}, an address that serve does not know, so it cannot use the scope.\n"
+    "If your proxy is at that address, start serve with: decodescope serve --public-url {url}\n"
 )
 
 
@@ -161,7 +161,7 @@ class ScopeServer(Server):
     async def _only_own_pages(self, request: web.Request, handler: Any) -> web.StreamResponse:
         """Refuse other people's pages in the same browser: they can connect to this machine, and give it names.
 
-        What a proxy says of the browser (``X-Forwarded-…``) anyone can say, so only ``--public-url`` is believed.
+        Anyone can send the headers that a proxy adds (``X-Forwarded-…``), so only ``--public-url`` is believed.
         """
         origin = request.headers.get("Origin")
         if not (self._is_own(request.host) or self._is_public(request.host)):
@@ -172,7 +172,7 @@ class ScopeServer(Server):
         return response
 
     def _origins(self, request: web.Request) -> list[str]:
-        """Return the origins of our own pages, as far as this request may come from one of them."""
+        """Return the origins of our own pages from which this request may come."""
         own = [f"http://{request.host}"] if self._is_own(request.host) else []
         return own if self._public is None else [*own, self._public.origin]
 
@@ -192,7 +192,7 @@ class ScopeServer(Server):
         origins = self._origins(request)
         sockets = " ".join(f"ws{origin.removeprefix('http')}" for origin in origins)
         headers = {name: value.format(sockets=sockets) for name, value in _HEADERS.items()}
-        # Without a path of its own the page may be below one that nobody has told of, and says so from there.
+        # Without a path of its own the page may be below a path that serve does not know; the page then says so.
         base = "" if self._public is None else f"{self._public.path}/"
         page = self._page.render(base=base, origins=" ".join(origins), public=self._public, font_size=size)
         return web.Response(text=page, content_type="text/html", headers=headers)

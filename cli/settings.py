@@ -1,7 +1,7 @@
 """Flags whose defaults can be set: by llama.cpp's environment variables and in a file.
 
-A flag wins over the environment, the environment over the file, the file over what the model brings for sampling, and
-that over the built-in default. The order is
+A flag wins over the environment, the environment over the file, the file over the model's own sampling
+defaults, and those over the built-in ones. The order is
 click's own: the variable is the flag's ``envvar``, the file becomes the context's ``default_map``.
 """
 
@@ -25,8 +25,8 @@ _ELSEWHERE = (ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP)
 class Setting(click.Option):
     """A flag with a key in the file.
 
-    ``from_variable`` turns what its environment variable says into the flag's words. ``off_variable``: one that
-    switches it off, whatever it says, and wins over the other, as llama.cpp has it.
+    ``from_variable`` turns what its environment variable says into the flag's words. ``off_variable``: a variable that
+    switches the flag off, whatever its value, and wins over the other, as in llama.cpp.
     """
 
     def __init__(
@@ -52,12 +52,12 @@ class Setting(click.Option):
 
     @property
     def variable(self) -> str | None:
-        """The environment variable that counts; ``None``: there is none for it."""
+        """The environment variable that counts; ``None``: the flag has none."""
         assert self.envvar is None or isinstance(self.envvar, str)
         return self._off_variable if self._off_variable and os.environ.get(self._off_variable) else self.envvar
 
     def resolve_envvar_value(self, ctx: click.Context) -> str | None:
-        """Return what the variable says; ``None``: nothing."""
+        """Return the variable's value; ``None``: it has none."""
         return super().resolve_envvar_value(ctx) if self.variable == self.envvar else "false"
 
     def value_from_envvar(self, ctx: click.Context) -> Any:
@@ -85,7 +85,7 @@ class Setting(click.Option):
         """Name the flag, the variable or the line of the file that has set the value."""
         source = None if ctx is None else self.source(ctx)
         if source is ParameterSource.ENVIRONMENT:
-            return f"{self.variable}, a variable of the environment"
+            return f"the environment variable {self.variable}"
         file = None if ctx is None else used_file(ctx)
         if source is ParameterSource.DEFAULT_MAP and file is not None:
             return file.place(self.key)

@@ -81,7 +81,7 @@ class Lane:
 
     @property
     def warnings(self) -> list[str]:
-        """What its engine has warned of, each once."""
+        """Its engine's warnings, each once."""
         return warnings_in([*self.opening, *(event for one in self.rounds for event in one.events)])
 
     def round(self, number: int) -> Round | None:

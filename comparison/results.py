@@ -25,8 +25,8 @@ _scored: "WeakKeyDictionary[Divergence, tuple[int, _Scores]]" = WeakKeyDictionar
 def results(lanes: Sequence[Lane], *, together: bool, so_far: bool = False) -> Results:
     """Return the figures of what the lanes have done so far; cheap enough to be asked several times a second.
 
-    Which rounds count is said in ``round_figures``. The first of ``lanes`` is the reference. ``so_far``: more of the
-    rounds is to come.
+    See ``round_figures`` for which rounds count. The first of ``lanes`` is the reference. ``so_far``: more
+    rounds are to come.
     """
     rounds = [round_figures(lane) for lane in lanes]
     taking_part = [lane for lane in lanes if lane.failed is None]

@@ -17,4 +17,4 @@ class Stage(Enum):
 ENDED = (Stage.DONE, Stage.CANCELLED)
 
 BEFORE_LAST_ROUND = (Stage.PREPARING, Stage.RUNNING)
-"""More is to come of the rounds."""
+"""Whether more rounds are to come."""

@@ -32,13 +32,13 @@ class Column:
     full: Callable[[LaneResult], str]
     """The same with spread, interval or uncertainty, where it has one."""
     why: Callable[[LaneResult], str]
-    """Why a lane has no value, in a sentence; asked where the cell is a dash."""
+    """Why a lane has no value, in a sentence; called for a cell that is a dash."""
     best_low: bool = False
     """Whether less is better, so that a first sort goes upwards."""
 
 
 def reason(column: Column, row: LaneResult) -> str | None:
-    """Return why a cell is a dash; ``None`` where it is none."""
+    """Return why a cell is a dash; ``None`` if it is not."""
     if column.cell(row) != numbers.MISSING:
         return None
     return f"The lane failed: {row.failure}" if row.failure else column.why(row)
@@ -52,14 +52,14 @@ def _no_round(row: LaneResult) -> str:
     if not row.all_rounds:
         return "No round has begun yet."
     if all(one.tokens < 2 for one in row.all_rounds):
-        return "It takes two tokens, and no round has them yet."
+        return "This needs two tokens, and no round has two yet."
     return "No round has this figure."
 
 
 def _not_read(row: LaneResult) -> str:
     if row.all_rounds and all(one.evaluated == 0 for one in row.all_rounds):
-        return "All of the prompt was in the cache: nothing had to be read."
-    return "No round has begun yet." if not row.all_rounds else "No prompt has been read yet."
+        return "The whole prompt was in the cache, so no prefill was needed."
+    return "No round has begun yet." if not row.all_rounds else "No round has finished its prefill yet."
 
 
 def _no_token(row: LaneResult) -> str:
@@ -67,22 +67,22 @@ def _no_token(row: LaneResult) -> str:
 
 
 def _no_ratio(row: LaneResult) -> str:
-    return "The reference has no round that counts, or none of the same number as this lane."
+    return "The reference has no round that counts, or none with the same number as a round of this lane."
 
 
 def _not_scored(row: LaneResult) -> str:
-    return row.scores_note or "No text has been scored yet; that comes after the rounds."
+    return row.scores_note or "No text has been scored yet; scoring comes after the rounds."
 
 
 def _not_compared(row: LaneResult) -> str:
     if row.number == 0 and row.perplexity is not None:
-        return "It is the reference, which the others are compared with."
+        return "This lane is the reference that the others are compared with."
     return _not_scored(row)
 
 
 def _no_other_answer(row: LaneResult) -> str:
     if row.number == 0:
-        return "It is the reference, which the others are compared with."
+        return "This lane is the reference that the others are compared with."
     return "There are no two answers to the same prompt to compare yet."
 
 

@@ -18,7 +18,7 @@ def verdict(
     """Return who is faster and by how much, in one sentence with its figures.
 
     ``standing``: of the ranked lanes, in characters where ``same_vocabulary`` is false; ``None`` below two of them.
-    ``so_far``: more of the rounds is to come.
+    ``so_far``: more rounds are to come.
     """
     names = {row.number: visible(row.label) for row in rows}
     ranked = [row for row in rows if not row.unranked]
@@ -143,15 +143,16 @@ def notes(
 
 
 def _sampled_alike(lanes: Sequence[Lane]) -> list[str]:
-    """What models ask for and do not get: other sampling would be another task, and no comparison of their weights."""
+    """Sampling that models ask for and do not get: different sampling would be a different task, and would not compare
+    their weights."""
     said = []
     for lane in lanes:
         source = lane.plan.source
         if isinstance(source, ModelFile) and (own := sampling_of(source).values):
             values = ", ".join(f"{name} {value:g}" for name, value in own.items())
             said.append(
-                f"{visible(lane.plan.label)}: the model's own defaults for sampling ({values}) are not used; all lanes"
-                " are sampled alike."
+                f"{visible(lane.plan.label)}: the model's own sampling defaults ({values}) are not used; all lanes"
+                " use the same sampling."
             )
     return said
 

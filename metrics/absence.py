@@ -1,14 +1,14 @@
-"""Why a figure of a run has no value, in words: for every figure that is a dash on the screen."""
+"""Why a figure of a run has no value, in words, for every figure that is a dash on the screen."""
 
 from .run import FEWEST_READ, Run
 
 _ENDED_EARLY = "The answer ended before its first token."
 _NO_TOKEN = "There is no token yet."
-_ONE_TOKEN = "It takes two tokens, and there is one."
-_NOT_NOW = "The answer is done: there is no rate of the last two seconds."
-_NOT_TOKENIZED = "The prompt is not tokenized yet."
-_NOT_READ = "No part of the prompt is read yet."
-_ALL_CACHED = "All of the prompt was in the cache: nothing had to be read."
+_ONE_TOKEN = "This needs two tokens, and there is only one."
+_NOT_NOW = "The answer is done, so there is no rate over the last two seconds."
+_NOT_TOKENIZED = "The prompt has not been tokenized yet."
+_NOT_READ = "No part of the prompt has been processed yet."
+_ALL_CACHED = "The whole prompt was in the cache, so no prefill was needed."
 _NO_ANSWER = "All tokens so far are reasoning."
 _NEVER_AN_ANSWER = "The model wrote nothing but reasoning."
 
@@ -48,6 +48,6 @@ def _unread(run: Run) -> str:
 def _too_few(run: Run) -> str:
     read = run.evaluated_tokens or 0
     return (
-        f"Too few prompt tokens were read to tell how fast the model reads: {read:,}, and it takes {FEWEST_READ}; "
-        "what the cache holds is not read."
+        f"Too few prompt tokens were processed to measure the prefill rate: {read:,}, but at least {FEWEST_READ} are "
+        "needed; cached tokens do not count."
     )

@@ -44,7 +44,7 @@ class Cause(IntEnum):
     UNKNOWN = 7
     """No fact explains it."""
     SUSPENDED = 8
-    """The engine's process was stopped, or the machine asleep."""
+    """The engine's process was stopped, or the machine was asleep."""
 
 
 class Spent(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,7 +97,7 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
     lost_ns: int
     """Sum over the disturbed tokens of (gap − usual time)."""
     suspended_ns: int
-    """Time that passed in these tokens while the engine was stopped or the machine went to sleep."""
+    """Time within these tokens during which the engine was stopped or the machine was asleep."""
     share: float
     """``lost_ns`` / the time from the first to the last token."""
     quotable: bool
@@ -113,7 +113,7 @@ class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
         share = self.share * 100
         lost = "less than 1" if share < 1 else f"{share:.0f}"
         told = f"{self.disturbed:,} of {self.tokens:,} tokens disturbed, {lost} % of the time lost"
-        return f"{told}, suspended {numbers.seconds(self.suspended_ns)}" if self.suspended_ns else told
+        return f"{told}, suspended for {numbers.seconds(self.suspended_ns)}" if self.suspended_ns else told
 
 
 def cause_of(token: Spent, usual: Usual) -> Cause:
@@ -162,7 +162,7 @@ def _preempted(token: Spent, usual: Usual, excess: int) -> bool:
 
 def disturbance(gaps: Int64Array, usual: Int64Array, causes: Int8Array, suspended_ns: int = 0) -> Disturbance | None:
     """Sum up a run from its ``gaps``, the ``usual`` gap at each (ns) and the ``Cause`` of each; all of shape (n,).
-    ``suspended_ns``: what all of them say that they were suspended.
+    ``suspended_ns``: for how long all of them were suspended.
 
     ``None`` when no time passed.
     """

@@ -20,7 +20,7 @@ def ending(run: "Run", reason: str | None) -> str:
 
 
 def ending_of(end: Finished | Failed, tokens: int, *, answered: bool) -> str:
-    """Return the same of the event that ended an answer of so many tokens.
+    """Return the same for the event that ended an answer of so many tokens.
 
     ``answered``: whether there is anything in it besides reasoning.
     """
@@ -30,7 +30,7 @@ def ending_of(end: Finished | Failed, tokens: int, *, answered: bool) -> str:
 
 
 def _without_end(end: Finished | None, *, answered: bool) -> list[str]:
-    """Return what there is to say of reasoning that had no end."""
+    """Return what to say about reasoning that was not closed."""
     if end is None or not end.unclosed:
         return []
     return ["the reasoning was not closed", *([] if answered else ["there is no answer"])]

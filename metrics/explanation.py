@@ -21,9 +21,9 @@ def explain(token: Spent, usual: int | None, cause: Cause) -> str:
 
 def explain_first(ttft: int, suspended: int | None = None) -> str:
     """Return one line about the first token, which took ``ttft`` ns since the request was taken, ``suspended`` of them
-    while the engine was stopped or the machine asleep."""
+    while the engine was stopped or the machine was asleep."""
     told = f"{numbers.milliseconds(ttft)} since the request was taken: template, prompt and first sample"
-    return f"{told}; suspended {numbers.seconds(suspended)} of it" if suspended else told
+    return f"{told}; suspended for {numbers.seconds(suspended)} of it" if suspended else told
 
 
 def _reason(token: Spent, cause: Cause) -> str:
@@ -32,7 +32,8 @@ def _reason(token: Spent, cause: Cause) -> str:
             return _preempted(token)
         case Cause.SUSPENDED:
             return (
-                f"suspended {numbers.seconds(token.facts.suspended_ns)}: the engine was stopped, or the machine asleep"
+                f"suspended for {numbers.seconds(token.facts.suspended_ns)}: "
+                "the engine was stopped, or the machine was asleep"
             )
         case Cause.PAGE_IN:
             return _page_in(token)

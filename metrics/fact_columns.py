@@ -107,7 +107,7 @@ class FactColumns:
         )
 
     def suspended_ns(self, first: int, end: int) -> int:
-        """Return for how long the tokens from place ``first`` up to ``end`` (from 0) were suspended."""
+        """Return for how long the tokens from index ``first`` up to ``end`` (from 0) were suspended."""
         return sum(ns for place, ns in self._suspended.items() if first <= place < end)
 
     @property

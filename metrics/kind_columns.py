@@ -8,7 +8,7 @@ from .series import Int64Array, Series
 
 
 class KindColumns:
-    """A token is told of when it comes; what may have belonged to a tag is told of later."""
+    """A token is classified when it comes; bytes that may belong to a tag are classified later."""
 
     def __init__(self) -> None:
         self._reasoning = Series()
@@ -36,7 +36,7 @@ class KindColumns:
             self._learn(token.parts)
 
     def take(self, other: "KindColumns", count: int) -> None:
-        """Add the first ``count`` tokens of other columns, with what later ones told of them."""
+        """Add the first ``count`` tokens of other columns, with what later tokens said about them."""
         for own, column in (
             (self._reasoning, other._reasoning),
             (self._reasoned, other._reasoned),
@@ -46,11 +46,11 @@ class KindColumns:
             own.extend(column.values[:count])
 
     def end(self, parts: Sequence[Part] | None) -> None:
-        """Take what the end tells of the last tokens."""
+        """Take what the end says about the last tokens."""
         self._learn(parts)
 
     def _learn(self, parts: Sequence[Part] | None) -> None:
-        """Note what tokens hold; one that holds anything but reasoning is no reasoning token."""
+        """Note what tokens hold; a token that holds anything but reasoning is not a reasoning token."""
         for part in parts or ():
             place = part.index - 1
             if not 0 <= place < len(self._answer) or part.kind == "control":

@@ -19,7 +19,7 @@ def ttft_ns(taken: int, token_times: Int64Array) -> int | None:
 
 
 def ttfa_ns(taken: int, token_times: Int64Array, answer: Int64Array) -> int | None:
-    """Time to first answer: as TTFT, to the first token that holds something of the answer; ``None``: none does.
+    """Time to first answer: as TTFT, to the first token that holds part of the answer; ``None``: none does.
 
     ``answer``: shape (n,), non-zero where a token does.
     """

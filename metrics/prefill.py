@@ -29,9 +29,9 @@ _LEAST_FRACTION = 0.1
 _SETTLED_TOKENS = 64
 """Fewer tokens take little less than a whole pass over the weights, so their cost says nothing of more tokens."""
 _ATTENTION_SLOWNESS = 1.2
-"""Time of a multiplication in attention over one with the weights: 0.4 to 5, by what a machine has for each."""
+"""Time of a multiplication in attention over one with the weights: 0.4 to 5, depending on the machine's kernels."""
 _SHAPE_SPREAD = 1.5
-"""So wide that the first micro-batches of a prompt tell which of them it is."""
+"""So wide that the first micro-batches of a prompt decide which one fits."""
 _RUN_SPREAD = 0.2
 _LEAST_RATIO_SPREAD = 2e-5
 _UNKNOWN_RATIO_SPREAD = 2e-4

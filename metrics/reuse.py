@@ -1,4 +1,4 @@
-"""Why the KV cache served less of a conversation than it held of it."""
+"""Why less of a conversation was reused from the KV cache than the cache held."""
 
 from collections.abc import Sequence
 from enum import Enum, auto
@@ -15,24 +15,24 @@ class Loss(Enum):
     """What kept the cache from being used."""
 
     TEMPLATE = auto()
-    """The chat template writes earlier turns in another way than it did."""
+    """The chat template writes earlier turns differently than before."""
     REASONING = auto()
-    """What the model has reasoned is no part of its turn any more."""
+    """The model's reasoning is no longer part of its turn."""
     TOKENS = auto()
-    """The text of the answer is cut into other tokens than the model wrote."""
+    """The text of the answer is tokenized into other tokens than those the model wrote."""
     DETERMINED = auto()
     """At temperature 0 or with a seed only whole micro-batches are used, as a fresh start computes them."""
     MEMORY = auto()
-    """The memory has kept less than it was given, as behind a sliding window."""
+    """The memory has kept less than it was given, for example outside a sliding window."""
 
 
 class LostReuse(msgspec.Struct, frozen=True):
-    """How much is computed again, and why."""
+    """How many tokens are computed again, and why."""
 
     tokens: int
-    """That were in the cache, belong to the same conversation, and need prefill again."""
+    """How many tokens were in the cache, belong to the same conversation, and need prefill again."""
     token: int
-    """The first that differs from what the cache held, from 1; with nothing different the first behind it."""
+    """The first token that differs from what the cache held, from 1; if none differs, the first one after them."""
     loss: Loss
 
     @property
@@ -43,29 +43,29 @@ class LostReuse(msgspec.Struct, frozen=True):
     @property
     def sentence(self) -> str:
         """The same in full, without a full stop."""
-        return f"prefill again of {numbers.counted(self.tokens, 'token')}: {_WHY[self.loss].format(self.token)}"
+        return f"{numbers.counted(self.tokens, 'token')} prefilled again: {_WHY[self.loss].format(self.token)}"
 
 
 _BRIEF = {
-    Loss.TEMPLATE: "template changed token {:,} on",
+    Loss.TEMPLATE: "template changed from token {:,}",
     Loss.REASONING: "reasoning left out",
-    Loss.TOKENS: "other tokens from {:,} on",
+    Loss.TOKENS: "other tokens from {:,}",
     Loss.DETERMINED: "temp 0 or a seed",
     Loss.MEMORY: "not kept",
 }
 _WHY = {
     Loss.TEMPLATE: "the chat template changed the earlier turns from token {:,} on",
     Loss.REASONING: "the earlier answer's reasoning is left out from token {:,} on",
-    Loss.TOKENS: "the earlier answer's text gives other tokens from token {:,} on",
-    Loss.DETERMINED: "at temperature 0 or with a seed only whole micro-batches are kept",
+    Loss.TOKENS: "the earlier answer's text has other tokens from token {:,} on",
+    Loss.DETERMINED: "at temperature 0 or with a seed only whole micro-batches are reused",
     Loss.MEMORY: "this model's memory does not keep the earlier turns in full",
 }
 
 
 def lost_reuse(before: Run, run: Run, model: ModelReady) -> LostReuse | None:
-    """Return what ``run`` could not use of what ``before``, right before it on the same engine, left in the cache.
+    """Return what ``run`` could not reuse of the cache that ``before``, the run before it on the same engine, left.
 
-    ``None``: it used all of it, it is of another conversation, or the ids of its tokens are not known.
+    ``None``: it reused everything, it belongs to another conversation, or the ids of its tokens are not known.
     """
     earlier, messages = before.taken.messages, run.taken.messages
     if before.prompt is None or run.prompt is None or not earlier or messages[: len(earlier)] != earlier:

@@ -237,12 +237,12 @@ class Run:
 
     @property
     def thread_changes(self) -> list[tuple[int, ThreadsChanged]]:
-        """Each change of the number of threads, and how many tokens there were before it."""
+        """Each change of the number of threads, and how many tokens came before it."""
         return self._threads.placed(self.token_times)
 
     @property
     def fewer_threads(self) -> FewerThreads | None:
-        """How long the engine computed with fewer threads than on a quiet machine; ``None``: it never did."""
+        """For how long the engine used fewer threads than on a quiet machine; ``None``: it never did."""
         return self._threads.fewer(self.token_times)
 
     @property
@@ -291,7 +291,7 @@ class Run:
 
     @property
     def ttfa_ns(self) -> int | None:
-        """Time to first token that holds something of the answer; ``None``, too, where that cannot be told."""
+        """Time to the first token that holds part of the answer; ``None`` also if that is unknown."""
         known = not self.reasoning_unknown
         return latency.ttfa_ns(self.taken.t, self.token_times, self.kinds.answer) if known else None
 
@@ -302,12 +302,12 @@ class Run:
 
     @property
     def reasoning_unknown(self) -> bool:
-        """Whether the model may mark its reasoning in a way that is not known."""
+        """Whether the model may mark its reasoning in an unknown way."""
         return self.prompt is not None and self.prompt.reasoning_unknown
 
     @property
     def reasoning_closed(self) -> bool | None:
-        """Whether the reasoning had an end; ``None`` where there is none, and as long as the generation goes on."""
+        """Whether the reasoning was closed; ``None`` if there is none, and while the generation goes on."""
         if not isinstance(self.end, Finished) or not (self.end.unclosed or self.kinds.reasoned.any()):
             return None
         return not self.end.unclosed

@@ -62,7 +62,7 @@ def summarize(run: Run, model: ModelReady | None, settings: dict[str, Any]) -> d
 
 
 def texts(run: Run, text: Written) -> dict[str, Any]:
-    """Return what was written as plain JSON values, the last fields of a summary."""
+    """Return the text that was written as plain JSON values, the last fields of a summary."""
     return {
         "text": text.text,
         "answer": None if run.reasoning_unknown else text.answer or None,

@@ -1,4 +1,4 @@
-"""How long an engine computed with fewer threads, since other programs used its cores."""
+"""How long an engine used fewer threads because other programs used its cores."""
 
 import msgspec
 import numpy as np
@@ -9,11 +9,11 @@ from .series import Int64Array
 
 
 class FewerThreads(msgspec.Struct, frozen=True):
-    """What a run had of its threads."""
+    """The fewest threads of a run, and for how long it had fewer than all."""
 
     fewest: int
     most: int
-    """What it has on a quiet machine."""
+    """Threads on a quiet machine."""
     tokens: int
     """Tokens decoded with fewer than ``most``."""
 
@@ -37,11 +37,11 @@ class ThreadChanges:
         self._changes.append(change)
 
     def placed(self, token_times: Int64Array) -> list[tuple[int, ThreadsChanged]]:
-        """Return each change and how many tokens there were before it; ``token_times``: ns, shape (n,)."""
+        """Return each change and how many tokens came before it; ``token_times``: ns, shape (n,)."""
         return [(int(np.searchsorted(token_times, change.t)), change) for change in self._changes]
 
     def fewer(self, token_times: Int64Array) -> FewerThreads | None:
-        """Sum them up; ``None``: no token was decoded with fewer threads."""
+        """Sum the changes up; ``None``: no token was decoded with fewer threads."""
         if not self._changes:
             return None
         counts = [self._changes[0].before, *(change.after for change in self._changes)]

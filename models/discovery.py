@@ -80,18 +80,18 @@ def candidates(folders: Sequence[Path] = ()) -> Iterator[Candidate]:
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """A place that was looked into, and what is there."""
+    """A place that was searched, and what is there."""
 
     source: Source
     place: Place
     models: int
-    """How many files, each split model counted once, whether they can be used or not."""
+    """How many models, usable or not; a split model counts once."""
     problems: tuple[str, ...]
-    """Why there is nothing, or not all."""
+    """Why nothing was found there, or not everything."""
 
 
 def survey(folders: Sequence[Path] = ()) -> list[Survey]:
-    """Return all places that ``discover`` looks into but the demo model's, with what is there, reading no header."""
+    """Return all places that ``discover`` searches, except the demo model's, with what is there; reads no headers."""
     surveyed = []
     for search in _searches(folders):
         problem = search.place.problem()
@@ -115,7 +115,7 @@ class _Search(msgspec.Struct, frozen=True):
 
 
 def _searches(folders: Sequence[Path]) -> Iterator[_Search]:
-    """Yield the places to be looked into, in the order of ``discover``."""
+    """Yield the places to search, in the order of ``discover``."""
     below = partial(_below, "folder")
     given = [Place(folder, "given", expected=True) for folder in folders]
     yield from (_Search("folder", place, below) for place in (*given, *named_folders()))
@@ -158,8 +158,8 @@ def _found(search: _Search) -> Iterator[Candidate]:
 
 
 def _named_after(sources: Iterable[tuple[str, Path]], made: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Pass on what was quantized here, called after what it was made of."""
-    from .quantized import references  # only for who searches: it loads hashes
+    """Pass on what was quantized here, named after its source."""
+    from .quantized import references  # only for a search: it loads hashes
 
     made = list(made)
     names = references([one.file for one in made if isinstance(one.file, Path)], sources)
@@ -169,7 +169,7 @@ def _named_after(sources: Iterable[tuple[str, Path]], made: Iterable[Candidate])
 
 
 def _in_llama_cpp_cache(folder: Path) -> Iterator[Candidate]:
-    """Yield what older versions have put there flat, and newer ones as the Hugging Face cache has it."""
+    """Yield the files of older versions, which lie flat, and of newer ones, laid out like the Hugging Face cache."""
     yield from huggingface.offered(folder, "llama.cpp")
     yield from _below("llama.cpp", folder)
 

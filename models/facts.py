@@ -40,7 +40,7 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
     quantization: str
     """The recipe that the file is labelled with, e.g. ``Q4_K_M``; without one, the type of most of the weights."""
     dominant_type: str = ""
-    """The type of most of the weights where it contradicts that label; else empty."""
+    """The type of most of the weights if it contradicts that label; else empty."""
     bytes: int
     """Size of the weights."""
     parameters: int
@@ -74,7 +74,7 @@ class ModelFile(msgspec.Struct, frozen=True, kw_only=True):
     requantized_from: str = ""
     """The quantization that this one was made from, as this program notes it; empty when that is not known."""
     sampling: dict[str, Scalar] = {}
-    """The file's own defaults for sampling (``general.sampling.…``) as they stand there, whatever they are worth."""
+    """The file's own defaults for sampling (``general.sampling.…``) as stored, whether they are valid or not."""
     lacks_pre_tokenizer: bool = False
     """Whether llama.cpp has to guess how the text is split before it is tokenized, which degrades what is generated."""
 
@@ -154,7 +154,7 @@ def _short_name(path: Path, title: str) -> str:
 
 
 def _quantization(first: Header, tensors: list[Tensor]) -> tuple[str, str]:
-    """Return the label, and the type of most of the weights where that contradicts it."""
+    """Return the label, and the type of most of the weights if that contradicts it."""
     recipe = first.integer("general.file_type")
     label = None if recipe is None else FILE_TYPES.get(recipe & ~GUESSED_FILE_TYPE)
     if label is None:

@@ -42,7 +42,7 @@ def resolve(reference: str) -> ModelFile:
             remedy="Write hf:organisation/repository, then perhaps /file.gguf or :quantization.",
         )
     repo = match["repo"]
-    # llama.cpp's programs download into the same layout, and may have been given a folder of their own.
+    # llama.cpp's programs use the same layout, and may have a separate folder.
     hubs = [place.folder for place in (huggingface_hub(), llama_cpp_cache()) if place is not None]
     folders = [hub / f"models--{repo.replace('/', '--')}" for hub in hubs]
     found = next(filter(None, (list(_offered_by(folder, repo)) for folder in folders)), [])

@@ -1,4 +1,4 @@
-"""Whether a file's tensors are what its label, ``general.file_type``, says of them."""
+"""Whether a file's tensors have the types that its label, ``general.file_type``, says."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -32,8 +32,8 @@ _WRITES: dict[str, tuple[str, ...]] = {
     "F16": ("F16", "BF16"),
     "BF16": ("BF16", "F16"),
 }
-"""What a recipe may write for most of the weights, after ``llama_tensor_get_type_impl`` in llama-quant.cpp; the type of
-the same name where it is not in here."""
+"""Types that a recipe may write for most of the weights, after ``llama_tensor_get_type_impl`` in llama-quant.cpp; a
+recipe that is not listed writes the type of the same name."""
 
 _FALLBACKS = {
     **dict.fromkeys(
@@ -45,11 +45,11 @@ _FALLBACKS = {
     "Q5_K": "Q5_1",
     "Q6_K": "Q8_0",
 }
-"""What is written instead where a row does not divide into blocks: ``tensor_type_fallback``, in the same file."""
+"""Types that are written instead if a row does not divide into blocks: ``tensor_type_fallback``, in the same file."""
 
 _LEAST_SHARE = 0.25
 _ASIDE = ("token_embd.", "per_layer_token_embd.", "output.")
-"""Often of another type on purpose, and most of a small model."""
+"""Tensors that often have another type on purpose, and are most of a small model."""
 
 
 def type_of_most(tensors: Iterable[Tensor]) -> str:
@@ -59,10 +59,10 @@ def type_of_most(tensors: Iterable[Tensor]) -> str:
 
 
 def contradicted(label: str, tensors: Iterable[Tensor]) -> bool:
-    """Return whether ``tensors`` are not what a recipe of that name writes.
+    """Return whether ``tensors`` contradict a recipe of that name.
 
-    Most of the weights are then of a type that it would not write, and less than a quarter of those that it would. The
-    embeddings, the output, vectors (norms, biases) and fallbacks for a tensor's shape do not count against it.
+    They do if most of the weights have a type that it would not write, and less than a quarter have one that it would.
+    The embeddings, the output, vectors (norms, biases) and fallbacks for a tensor's shape do not count against it.
     """
     weights = [tensor for tensor in tensors if len(tensor.dimensions) > 1]
     values = _values([tensor for tensor in weights if not tensor.name.startswith(_ASIDE)] or weights)

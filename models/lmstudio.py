@@ -23,15 +23,15 @@ class _Settings(msgspec.Struct):
 
 
 class _UnusableError(Exception):
-    """A file of LM Studio's that cannot be used; the text says why."""
+    """A file of LM Studio that cannot be used; the text says why."""
 
 
 def folders() -> list[Place]:
     """Return the folders in which LM Studio may keep its models, each once.
 
     Its home is named in ``~/.lmstudio-home-pointer``; else it is ``~/.lmstudio`` or, of older versions,
-    ``~/.cache/lm-studio``. Settings are in its home, those of older versions in the user's folder of settings. Files
-    that cannot be used are told in the note of the last place.
+    ``~/.cache/lm-studio``. Settings are in its home, those of older versions in the user's folder of settings. The
+    note of the last place names the files that cannot be used.
     """
     user = home()
     if user is None:
@@ -90,12 +90,12 @@ def _pointed(path: Path) -> Path | None:
         return None
     folder = Path(os.fsdecode(data.strip()))
     if not folder.is_absolute() or "\0" in str(folder):
-        raise _UnusableError("it holds no absolute path.")
+        raise _UnusableError("it does not hold an absolute path.")
     return folder
 
 
 def _content(path: Path, limit: int) -> bytes | None:
-    """Return what is in a file; ``None`` when there is none. Raises ``_UnusableError``."""
+    """Return the content of a file; ``None`` if it does not exist. Raises ``_UnusableError``."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise _UnusableError("it is not a file.")
     try:
@@ -103,7 +103,7 @@ def _content(path: Path, limit: int) -> bytes | None:
             data = file.read(limit + 1)
     except (FileNotFoundError, NotADirectoryError):
         if os.path.islink(path):
-            raise _UnusableError(f"it is a link to {shown(os.readlink(path))}, which is not there.") from None
+            raise _UnusableError(f"it is a link to {shown(os.readlink(path))}, which does not exist.") from None
         return None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None

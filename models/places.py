@@ -1,4 +1,4 @@
-"""Where this machine keeps models: what environment variables and settings name, then each program's own default."""
+"""Where this machine keeps models: folders that environment variables and settings name, else programs' defaults."""
 
 import os
 from pathlib import Path
@@ -14,18 +14,18 @@ _DEFAULT = "default"
 
 
 class Place(msgspec.Struct, frozen=True):
-    """A folder in which models are looked for."""
+    """A folder that is searched for models."""
 
     folder: Path
     named_by: str = _DEFAULT
     """The variable, or the setting and its file, that names the folder; else ``default``."""
     expected: bool = False
-    """Whether it ought to be there: somebody has named it, and no program makes it when it is first needed."""
+    """Whether it ought to exist: somebody named it, and no program creates it when needed."""
     note: str = ""
     """A sentence about a setting that could not be used, or empty."""
 
     def problem(self) -> ModelError | None:
-        """Return why nothing can be looked for in the folder; ``None`` when it is there."""
+        """Return why the folder cannot be searched; ``None`` if it can."""
         if os.path.isdir(self.folder):
             return None
         if (link := _dangling(self.folder)) is not None:
@@ -37,7 +37,7 @@ class Place(msgspec.Struct, frozen=True):
         return ModelError(f"{shown(self.folder)} could not be looked into.", "It is not a folder.")
 
     def is_merely_missing(self) -> bool:
-        """Whether nothing is wrong with the folder but that no program has made it yet."""
+        """Whether the only thing wrong with the folder is that no program has created it yet."""
         try:
             os.stat(self.folder)
         except FileNotFoundError:
@@ -48,7 +48,7 @@ class Place(msgspec.Struct, frozen=True):
 
 
 def _dangling(folder: Path) -> Path | None:
-    """Return the link, at ``folder`` or above it, that leads nowhere; ``None`` when there is none."""
+    """Return the broken link at ``folder`` or above it; ``None`` if there is none."""
     return next(
         (path for path in (folder, *folder.parents) if os.path.islink(path) and not os.path.exists(path)),
         None,

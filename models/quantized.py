@@ -4,7 +4,7 @@ A file is named after its source, its type and the state of the source's files, 
 another one. It is written under a name of its own in the same folder, locked for as long as its process lives, and
 takes its final name when it is whole and on the disk. What is not locked any more was left by a process that died.
 
-To a person such a file is ``MODEL:TYPE``, where MODEL is what the source is called: ``demo:Q2_K``, ``my.gguf:Q4_K_M``.
+A person calls such a file ``MODEL:TYPE``, where MODEL refers to the source: ``demo:Q2_K``, ``my.gguf:Q4_K_M``.
 """
 
 import contextlib
@@ -38,22 +38,22 @@ class Kept(msgspec.Struct, frozen=True):
 
     @property
     def made(self) -> "MadeName | None":
-        """What its name tells; ``None`` for what is not whole."""
+        """The parts of its name; ``None`` for a file that is not complete."""
         return made_name(self.path)
 
 
 class MadeName(msgspec.Struct, frozen=True):
-    """What the name of a quantization tells."""
+    """The parts of the name of a quantization."""
 
     stem: str
-    """What the source was called, as far as a file name can hold it."""
+    """The source's name, as far as a file name can hold it."""
     recipe: str
     state: str
-    """Of the source; see ``source_state``."""
+    """State of the source; see ``source_state``."""
 
 
 def made_name(path: Path) -> MadeName | None:
-    """Return what the name of a file in the folder tells; ``None`` for one that was not made here."""
+    """Return the parts of the name of a file in the folder; ``None`` for one that was not made here."""
     match = MADE_SUFFIX.search(path.name.removesuffix(".gguf")) if path.name.endswith(".gguf") else None
     return None if match is None else MadeName(path.name[: match.start()], match["recipe"], match["state"])
 
@@ -112,15 +112,15 @@ def split_reference(reference: str) -> tuple[str, str] | None:
 
 
 def made_of(source: ModelFile, recipe: str) -> ModelFile | None:
-    """Return what ``recipe`` made of ``source``, as it is now; ``None`` where nothing was. Raises OSError."""
+    """Return the quantization of ``source``, as it is now, to ``recipe``; ``None`` if there is none. Raises OSError."""
     state = source_state(source)
     return _first(lambda name: (name.recipe, name.state) == (recipe, state))
 
 
 def made_under(stem: str, recipe: str) -> ModelFile | None:
-    """Return the only model that ``recipe`` made of a source of this name; ``None`` where there is not one alone.
+    """Return the only quantization to ``recipe`` of a source of this name; ``None`` if there is not exactly one.
 
-    For sources that are where nobody looks for them. Raises OSError.
+    For sources in folders that are not searched. Raises OSError.
     """
     return _first(lambda name: (name.stem, name.recipe) == (stem, recipe), only=True)
 
@@ -132,7 +132,7 @@ def _first(fits: Callable[[MadeName], bool], *, only: bool = False) -> ModelFile
 
 
 def references(paths: Sequence[Path], sources: Iterable[tuple[str, Path]]) -> dict[Path, str]:
-    """Return what a person calls each of ``paths``, files of the folder, where there is a name that leads to it.
+    """Return the reference for each of ``paths``, files of the folder, if one leads to it.
 
     ``sources``: models that were found elsewhere, with their references.
     """

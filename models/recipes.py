@@ -20,7 +20,7 @@ RECIPES: dict[str, int] = {
 
 
 def known_recipe(text: str) -> str | None:
-    """Return the name in ``RECIPES`` for what a person writes, in capitals or not; ``None`` for what cannot be made."""
+    """Return the name in ``RECIPES`` for a word, in capitals or not; ``None`` if it cannot be made."""
     name = text.strip().upper()
     name = _ALIASES.get(name, name)
     return name if name in RECIPES else None
@@ -67,7 +67,7 @@ def with_origin(quantization: str, requantized_from: str) -> str:
 
 
 class _Quantized(Protocol):
-    """What a model's file and what an engine say of its weights."""
+    """What a model's file or an engine says about its weights."""
 
     @property
     def quantization(self) -> str: ...
@@ -82,9 +82,9 @@ class _Quantized(Protocol):
 
 
 def quantization_of(model: _Quantized) -> str:
-    """Return the quantization as it is shown: with its origin, and with what the tensors are where its label is wrong.
+    """Return the quantization as it is shown: with its origin, and if its label is wrong with the real type.
 
-    Such as ``Q2_K from Q4_1`` and ``Q4_1 (labelled Q4_K_M), 5.7 bits/weight``.
+    Examples: ``Q2_K from Q4_1`` and ``Q4_1 (labelled Q4_K_M), 5.7 bits/weight``.
     """
     if not model.dominant_type:
         return with_origin(model.quantization, model.requantized_from)
@@ -93,5 +93,5 @@ def quantization_of(model: _Quantized) -> str:
 
 
 def bits_per_weight(model: _Quantized) -> float:
-    """Return the bits that a weight takes, over all tensors."""
+    """Return the average bits per weight over all tensors."""
     return 8 * model.bytes / max(1, model.parameters)

@@ -21,7 +21,7 @@ _SUGGESTED = 3
 _SHOWN = 8
 _COMPARED = 8
 _TAKES_TAG = re.compile(r"hf:[^/:]+/[^/:]+|ollama:[^:]+")
-"""Models after which ``:TYPE`` first of all means another of the same store."""
+"""Models after which ``:TYPE`` means, in the first place, another model of the same store."""
 _CHOOSE = "`decodescope models` lists what is there; choose one with -m."
 
 
@@ -29,9 +29,10 @@ def resolve(reference: str | None, folders: Sequence[Path] = ()) -> ModelFile:
     """Return the model that ``reference`` names, its header read and found fit.
 
     A reference is ``demo``, ``hf:ORG/REPO[/FILE|:QUANTIZATION]``, ``ollama:NAME[:TAG]``, the path of a GGUF file (of
-    any shard), or the path of a folder that holds one model. With ``:TYPE`` after it, it is what was made of that model
-    here; a file or a tag that is really called so comes first. ``None`` stands for the only model in ``folders`` and
-    this machine's stores, else the demo model. Raises ``ModelError`` when there is no such model or it cannot be used.
+    any shard), or the path of a folder that holds one model. Followed by ``:TYPE``, it names the quantization that was
+    made of that model here; a file or a tag of that very name comes first. ``None`` stands for the only model in
+    ``folders`` and this machine's stores, else the demo model. Raises ``ModelError`` when there is no such model or it
+    cannot be used.
     """
     try:
         if reference is None:
@@ -61,11 +62,11 @@ def _named(reference: str) -> ModelFile | None:
 
 
 def _made_here(reference: str) -> ModelFile | None:
-    """Return the quantization that ``MODEL:TYPE`` names; ``None`` where that is another form, or MODEL is not there.
+    """Return the quantization that ``MODEL:TYPE`` names; ``None`` for another form, and if MODEL is not there.
 
-    Raises ``ModelError`` when MODEL is there and was not quantized so.
+    Raises ``ModelError`` if MODEL is there but was not quantized to TYPE.
     """
-    from .quantized import made_of, made_under, split_reference  # only for who needs it: it loads hashes
+    from .quantized import made_of, made_under, split_reference  # only where it is needed: it loads hashes
 
     split = split_reference(reference)
     if split is None:
@@ -80,7 +81,7 @@ def _made_here(reference: str) -> ModelFile | None:
     made = made_of(source, recipe)
     if made is None and not _TAKES_TAG.fullmatch(named):
         raise ModelError(
-            f"{shown(named)} has not been quantized to {recipe} here, or was changed since.",
+            f"{shown(named)} has not been quantized to {recipe} here, or it has changed since then.",
             remedy=f"Make it: decodescope models quantize {shown(shlex.quote(named))} --to {recipe}",
         )
     return made
@@ -120,7 +121,7 @@ def _only_model(folders: Sequence[Path]) -> ModelFile:
         )
     reason = (
         "There is none in the given folders, the Hugging Face cache, Ollama's store or LM Studio's folder; "
-        "`decodescope doctor` lists the folders that were searched, and why they gave nothing."
+        "`decodescope doctor` lists the folders that were searched, and why no model was found there."
     )
     if refused:
         reason = (

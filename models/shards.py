@@ -61,7 +61,7 @@ def _shard_paths(path: Path, count: int) -> list[Path]:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return all files of the model at ``path``, going by its name; whether they are there is not checked."""
+    """Return all files of the model at ``path``, going by its name; does not check whether they exist."""
     match = _SHARD_NAME.fullmatch(path.name)
     count = 1 if match is None else int(match["count"])
     return _shard_paths(path, count) if 1 < count <= _MAX_SHARDS else [path]

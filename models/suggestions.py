@@ -1,21 +1,21 @@
-"""What may have been meant by a word that names nothing: said in the same way wherever something has a name."""
+"""Suggests what an unknown name may have meant, in the same way for every kind of name."""
 
 from collections.abc import Iterable, Sequence
 
 _SHORTEST = 3
-"""Letters of which an abbreviation has to have as many at least."""
+"""The least number of letters of an abbreviation."""
 _LONGEST = 100
-"""Letters after which none are looked at that may have changed places."""
+"""Swapped letters are looked for among so many first ones."""
 
 
 def nearest(
     word: str, known: Iterable[str], *, most: int = 3, alike: float = 0.6, abbreviated: bool = False
 ) -> list[str]:
-    """Return up to ``most`` of ``known`` that ``word`` may be misspelt for, the likeliest first.
+    """Return up to ``most`` of ``known`` that ``word`` may be a misspelling of, the likeliest first.
 
-    Capitals, and ``_`` in the place of ``-``, are not looked at; where they are all that is wrong, nothing else is
-    returned. Nor is where two neighbours have changed places. ``alike``: how much of two words has to be the same, from
-    0 to 1 (``difflib``'s ratio). ``abbreviated``: one that begins with the other is near as well.
+    Capitals, and ``_`` instead of ``-``, do not matter; if nothing else is wrong, or only two neighbouring letters are
+    swapped, nothing else is returned. ``alike``: how similar two words have to be, from 0 to 1 (``difflib``'s ratio).
+    ``abbreviated``: a word that begins with the other is near too.
     """
     folded: dict[str, list[str]] = {}
     for name in known:
@@ -35,7 +35,7 @@ def nearest(
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """Return the question whether one of ``names`` was meant, ready to be shown; empty when there are none."""
+    """Return the question whether one of ``names`` was meant, ready to be shown; empty if there are none."""
     if not names:
         return ""
     *others, last = names

@@ -1,7 +1,7 @@
-"""Where this user's files belong: the one rule for caches, settings and state, ours and other programs'.
+"""Where this user's files belong: one rule for caches, settings and state, ours and those of other programs.
 
 The rule is that of platformdirs, and so of the XDG Base Directory Specification: a variable counts only when it holds
-an absolute path, and where ``HOME`` holds none, home is what the system has for this user.
+an absolute path, and if ``HOME`` holds none, home is the system's entry for this user.
 """
 
 import os
@@ -18,7 +18,7 @@ _VARIABLES: dict[Kind, str] = {"cache": "XDG_CACHE_HOME", "config": "XDG_CONFIG_
 def home() -> Path | None:
     """Return the home folder, an absolute path; ``None`` for a user without one.
 
-    It is what ``HOME`` says, or where that is unset, empty or relative, what the system has for this user.
+    It is ``HOME``; if that is unset, empty or relative, the system's entry for this user.
     """
     named = os.environ.get("HOME", "")
     if not os.path.isabs(named):
@@ -30,7 +30,7 @@ def home() -> Path | None:
 
 
 def expanded(path: str) -> Path:
-    """Return ``path`` with a leading ``~`` or ``~user`` replaced; unchanged where there is no such home."""
+    """Return ``path`` with a leading ``~`` or ``~user`` replaced; unchanged if there is no such home."""
     if path == "~" or path.startswith("~/"):
         folder = home()
         return Path(path) if folder is None else folder / path[2:].lstrip("/")
@@ -40,7 +40,7 @@ def expanded(path: str) -> Path:
 def base_folder(kind: Kind, *, xdg: bool = False) -> Path | None:
     """Return the folder in which programs keep their files of a kind; ``None`` for a user without a home.
 
-    ``xdg``: the default is that of the specification on macOS too, for programs that know no other.
+    ``xdg``: use the specification's default on macOS too, for programs that have no other.
     """
     # Not needed for a help text.
     from platformdirs import PlatformDirs
@@ -55,7 +55,7 @@ def base_folder(kind: Kind, *, xdg: bool = False) -> Path | None:
 
 
 def variable_of(kind: Kind) -> str | None:
-    """Return the variable that names the folder of a kind; ``None`` where none does and it is the default."""
+    """Return the variable that names the folder of a kind; ``None`` if the default is in use."""
     variable = _VARIABLES[kind]
     return variable if os.path.isabs(os.environ.get(variable, "")) else None
 
@@ -67,7 +67,7 @@ def own_folder(kind: Kind) -> Path | None:
 
 
 def oddities() -> list[str]:
-    """Return what is wrong with the variables that say where things belong, a sentence each."""
+    """Return what is wrong with the variables that name the folders, a sentence each."""
     said = []
     named = os.environ.get("HOME")
     if named is None or not os.path.isabs(named):
@@ -75,10 +75,10 @@ def oddities() -> list[str]:
         instead = home()
         said.append(
             f"HOME {how}: "
-            + (f"{instead} is used, the system's entry for this user." if instead else "this user has no home.")
+            + (f"the system's entry for this user is used, {instead}." if instead else "this user has no home folder.")
         )
     for variable in _VARIABLES.values():
         value = os.environ.get(variable, "")
         if value and not os.path.isabs(value):
-            said.append(f"{variable} is a relative path ({value}): it is ignored, as the XDG specification demands.")
+            said.append(f"{variable} is a relative path ({value}): it is ignored, as the XDG specification requires.")
     return said

@@ -13,7 +13,7 @@ from .shards import one_per_model
 _MAX_DEPTH = 8
 _MAX_FOLDERS = 20_000
 _FILE_SUFFIX = re.compile(r"\.[a-z][a-z0-9_]*$", re.IGNORECASE | re.ASCII)
-"""As opposed to what follows a point in a model's name, as in ``Qwen2.5-7B``."""
+"""Unlike what follows a dot in a model's name, as in ``Qwen2.5-7B``."""
 
 
 class Walk(msgspec.Struct, frozen=True):
@@ -97,12 +97,12 @@ def not_looked_into(folder: Path, error: Exception) -> ModelError:
 def lost_link(folder: Path, link: Path) -> ModelError:
     """Return the error for a folder that could not be listed: ``link``, itself or one above it, leads nowhere."""
     itself = "It" if link == folder else shown(link)
-    reason = f"{itself} is a link to {shown(os.readlink(link))}, which is not there."
+    reason = f"{itself} is a link to {shown(os.readlink(link))}, which does not exist."
     return ModelError(f"{shown(folder)} could not be looked into.", reason)
 
 
 def _is_lost_folder(entry: "os.DirEntry[str]") -> bool:
-    """Whether a link that leads nowhere was one to a folder, as far as its name tells."""
+    """Whether a broken link used to lead to a folder, going by its name."""
     if not entry.is_symlink() or entry.name.startswith(".") or _FILE_SUFFIX.search(entry.name):
         return False
     return not os.path.exists(entry.path)

@@ -1,9 +1,9 @@
-"""CSV whose cells mean the same to spreadsheets, to pandas and to whoever reads it line by line.
+"""CSV whose cells mean the same to spreadsheets, to pandas and to a reader that takes it line by line.
 
 Programs guess what a cell is: ``3e31`` becomes a number, ``00012`` becomes 12, ``1-2`` a date, ``=1+1`` is computed,
-``null`` is no value, and of a number 15 digits are kept. So numbers have at most 15 digits, and a text that could be
-taken for anything else begins with an apostrophe, which all of them keep. So does a text that has one of its own in
-front: without the first apostrophe every cell is what was meant.
+``null`` a missing value, and numbers keep only 15 digits. So numbers have at most 15 digits, and a text that could be
+taken for anything else begins with an apostrophe, which all of them keep. So does a text that itself begins with one:
+without the first apostrophe every such cell is the original text.
 """
 
 import csv
@@ -21,7 +21,7 @@ _WORDS = frozenset(
     prawda fałsz pravda nepravda igaz hamis истина ложь
     """.split()  # noqa: SIM905 (a list of so many would be a page)
 )
-"""What pandas takes for no value or for a number, and spreadsheets for true or false, in several languages."""
+"""Words that pandas takes for a missing value or a number, and spreadsheets for true or false, in several languages."""
 _ERROR = re.compile(r"#[A-Z0-9/]+[!?]?")
 _MONTHS = tuple(
     """
@@ -29,13 +29,13 @@ _MONTHS = tuple(
     sep set oct okt ott nov dec dez dic déc des янв фев мар апр май мая июн июл авг сен окт ноя дек
     """.split()  # noqa: SIM905
 )
-"""How the names of months begin."""
+"""Beginnings of the names of months."""
 _WITH_NUMBERS = frozenset("e d a p am pm t h u eur usd chf kr kč zł ft lei руб r".split())  # noqa: SIM905
-"""What may stand beside digits in a number, a time or an amount of money."""
+"""Letters that may stand beside digits in a number, a time or an amount of money."""
 
 
 def csv_line(cells: Iterable[Any], *, quoted: bool = False) -> str:
-    """Return a line of RFC 4180, ended by a line feed, of cells as ``as_cell`` has them; ``quoted``: all in quotes."""
+    """Return a line of RFC 4180, ended by a line feed, of cells made by ``as_cell``; ``quoted``: put all in quotes."""
     text = io.StringIO()
     quoting: Literal[0, 1] = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
     csv.writer(text, lineterminator="\n", quoting=quoting).writerow(map(as_cell, cells))
@@ -48,7 +48,7 @@ def as_csv(heading: Sequence[str], rows: Iterable[Iterable[Any]]) -> str:
 
 
 def as_cell(value: Any) -> str:
-    """Return a cell: empty for ``None``, 1 and 0 for true and false; other values as the module says."""
+    """Return a cell: empty for ``None``, 1 and 0 for true and false; other values as described above."""
     match value:
         case None:
             return ""
@@ -60,11 +60,11 @@ def as_cell(value: Any) -> str:
             return repr(float(f"{value:.{_DIGITS}g}"))
         case str():
             return f"'{value}" if is_mistakable(value) else value
-    raise TypeError(f"{type(value).__name__} is no cell")
+    raise TypeError(f"a cell cannot be a {type(value).__name__}")
 
 
 def is_mistakable(text: str) -> bool:
-    """Whether a spreadsheet or pandas could take a text for something else than that text."""
+    """Whether a spreadsheet or pandas could take a text for something else."""
     bare = text.strip().lower()
     if bare.startswith(_FORMULA) or bare in _WORDS or _ERROR.fullmatch(text.strip()):
         return True

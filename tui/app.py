@@ -53,7 +53,7 @@ class ScopeApp(TerminalApp):
         await super().on_event(event)
 
     def takes_text(self) -> bool:
-        """Whether what is typed now goes into an input: on the scope always into the prompt box."""
+        """Whether keys go into an input now: on the scope they always go into the prompt box."""
         return self._scope_is_shown or super().takes_text()
 
     @property

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 _TYPED = "D"
-"""The kind of a packet from the server, as opposed to what it says about the page."""
+"""The kind of a packet that carries keys, unlike those about the page."""
 
 
 class BrowserDriver(WebDriver):
@@ -56,7 +56,7 @@ class BrowserDriver(WebDriver):
         self._traffic.taken(len(data.encode()))
 
     def run_input_thread(self) -> None:
-        """Read what is typed, as on a terminal; when that ends although the app goes on, end the app: nobody could."""
+        """Read keys, as on a terminal; if the input ends while the app runs, end the app: nobody else could."""
         typed, packets = Typed(debug=self._debug), ByteStream()
         try:
             for data in self._input_reader:
@@ -67,7 +67,7 @@ class BrowserDriver(WebDriver):
                     else:
                         self._on_meta(kind, payload)
         except _ExitInput:
-            pass  # the server has said so
+            pass  # the server has reported it
         finally:
             self._input_reader.close()
             loop = self._app._loop

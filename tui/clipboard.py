@@ -1,8 +1,8 @@
-"""The ways to a clipboard, and what is known of each.
+"""The ways to a clipboard, and what each reports.
 
-A tool of the system and tmux say whether they have taken a text. A terminal, which is asked by an escape sequence
-(OSC 52), never does. tmux and GNU screen keep such sequences to themselves unless they are configured otherwise; in a
-page the browser decides.
+A tool of the system and tmux report whether they took a text. A terminal, which gets it in an escape sequence (OSC 52),
+never does. tmux and GNU screen do not pass such sequences on unless they are configured to; in a page the browser
+decides.
 """
 
 import os
@@ -19,16 +19,16 @@ _DISPLAY_TOOLS = (
     ("DISPLAY", ("xclip", "-selection", "clipboard")),
     ("DISPLAY", ("xsel", "--clipboard", "--input")),
 )
-"""What a display is known by, and what copies there."""
+"""The variable that names a display, and the command that copies there."""
 _TMUX = (("tmux", "load-buffer", "-w", "-"), ("tmux", "load-buffer", "-"))
 """With the first, tmux passes the text on to the terminal; versions before 3.2 cannot."""
 CLIPBOARD, TMUX_BUFFER = "the clipboard", "tmux's buffer"
 
 
 def put(text: str) -> list[str]:
-    """Hand a text to whatever says whether it has taken it; return what has: ``CLIPBOARD``, ``TMUX_BUFFER``, none.
+    """Hand a text to the tools that report whether they took it; return where it is: ``CLIPBOARD``, ``TMUX_BUFFER``.
 
-    Waits for other programs, for a few seconds at most: not to be called by the thread that draws.
+    Waits for other programs, for a few seconds at most: do not call it from the thread that draws.
     """
     if in_browser():
         return []  # its reader sits elsewhere
@@ -42,12 +42,12 @@ def put(text: str) -> list[str]:
 
 
 def outcome(what: str, taken: list[str]) -> str:
-    """Say what has become of ``what`` after ``put`` has returned ``taken``; where that is none, the terminal has it."""
+    """Say where ``what`` went after ``put`` returned ``taken``; if that is empty, the terminal has it."""
     if taken:
         told = f"Copied {what} to {' and '.join(taken)}."
         if CLIPBOARD in taken:
             return told
-        return f"{told} tmux has sent it on to the terminal, which does not report whether it took it."
+        return f"{told} tmux passed it on to the terminal, which does not report whether it took it."
     if in_browser():
         return f"Sent {what} to the page. Your browser decides whether a page may use the clipboard."
     told = f"Sent {what} to the terminal"

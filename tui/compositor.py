@@ -25,8 +25,8 @@ _Span = tuple[int, int, int]
 
 
 class SparingCompositor(Compositor):
-    """Textual's asks every widget that touches the smallest rectangle around all changes for all of its lines, and
-    cuts all lines of the screen where any two widgets meet."""
+    """Textual's own asks every widget that touches the smallest rectangle around all changes for all of its lines, and
+    cuts every line of the screen where any two widgets meet. This one draws only the changed spans."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,8 +47,8 @@ class SparingCompositor(Compositor):
             self._spans = None
 
     def _owners(self, spans: Sequence[_Span]) -> "dict[Widget, tuple[Region, list[_Span]]] | None":
-        """Return which widget is seen in each span, with its region; ``None`` where one of them is not all one's own,
-        or where there is none."""
+        """Return the widget that is seen in each span, with its region; ``None`` if several widgets share a span,
+        or a span has none."""
         owners: dict[Widget, tuple[Region, list[_Span]]] = {}
         for span in spans:
             y, first, last = span
@@ -64,22 +64,22 @@ class SparingCompositor(Compositor):
         return owners or None
 
     def _whole(self, spans: list[_Span], owners: "dict[Widget, tuple[Region, list[_Span]]]") -> ChopsUpdate | None:
-        """Return an update of spans each of which is all one widget's; ``None`` where text that terminals measure in
-        ways of their own has to be written from further left, or is cut elsewhere."""
+        """Return an update of spans that each belong to one widget; ``None`` if text that terminals measure differently
+        has to be written from further left, or is cut elsewhere."""
         chops: dict[int, dict[int, Strip]] = {}
         ends: dict[int, list[int]] = {}
         for widget, (region, own) in owners.items():
             top = own[0][0]
             strips = widget.render_lines(Region(0, top - region.y, region.width, own[-1][0] + 1 - top))
             if len(strips) <= own[-1][0] - top:
-                return None  # it has another size already than the one it is laid out with
+                return None  # its size differs from its layout already
             for y, first, last in own:
                 strip = strips[y - top]
                 if not is_simple(strip.text) and (first > region.x or any(first < cut < last for cut in self.cuts[y])):
                     return None
                 chops.setdefault(y, {})[first] = strip.crop(first - region.x, last - region.x)
                 ends.setdefault(y, []).append(last)
-        # Textual's are sequences with an item for every row; of these two nothing but the rows of ``spans`` is asked.
+        # Textual passes sequences with an item for every row, but uses only the rows of ``spans``.
         return ChopsUpdate(cast("Sequence[Mapping[int, Strip]]", chops), spans, cast("list[list[int]]", ends))
 
     def _get_renders(self, crop: Region | None = None) -> Iterable[tuple[Region, Region, list[Strip]]]:

@@ -22,11 +22,11 @@ _GAP_AT_MOST = 4
 _ERASED_AT_LEAST = 8
 """Fewer spaces are as short as the sequence that erases them."""
 _MOST_CELLS = 2
-"""So many for each character of a cluster: a terminal may draw those of a joined emoji one beside the other."""
+"""Cells for each character of a cluster: a terminal may draw the parts of a joined emoji side by side."""
 _WRITTEN = frozenset("LNPZ")
 """Letters, digits, punctuation and spaces, by the first letter of their category."""
 _CONJOINING = re.compile("[\u0e33\u0eb3\u1100-\u11ff\ua960-\ua97f\ud7b0-\ud7ff]")
-"""Letters that some terminals draw in the cell of the one before: of Hangul syllables, and Thai and Lao am."""
+"""Letters that some terminals draw in the cell of the previous letter: parts of Hangul syllables, Thai and Lao am."""
 
 
 class _Encoded(CompositorUpdate):
@@ -53,14 +53,14 @@ class _Row:
         """Whether there are only clusters of one simple character."""
 
     def reach(self, end: int) -> None:
-        """Be at least ``end`` cells wide."""
+        """Extend the row to at least ``end`` cells."""
         missing = end - len(self.texts)
         if missing > 0:
             self.texts += [""] * missing
             self.pens += [None] * missing
 
     def put(self, x: int, texts: Sequence[str], pens: Sequence[Pen]) -> None:
-        """Replace cells. Of a cluster that loses some of its cells, spaces are left."""
+        """Replace cells. A cluster that loses some of its cells becomes spaces."""
         end = x + len(texts)
         for edge in (x, end):
             self._split(edge)
@@ -80,14 +80,14 @@ class _Row:
         return column > 0 and not self.texts[column] and self.pens[column] is not None
 
     def touched(self) -> Iterator[tuple[int, int]]:
-        """Yield (first, last exclusive) of the cells where a cluster whose width is not certain may show: the one
-        before, to which it may be added, its own, and those that it may lie on."""
+        """Yield (first, last exclusive) of the cells where a cluster of uncertain width may show: the one before, which
+        it may join, its own cells, and those that it may overlap."""
         for column, text in enumerate(self.texts):
             if text and not _is_certain(text):
                 yield max(column - 1, 0), min(column + _MOST_CELLS * len(text), len(self.texts))
 
     def whole_clusters(self, first: int, last: int) -> tuple[int, int]:
-        """Return these bounds, widened to those of clusters."""
+        """Return these bounds, widened to whole clusters."""
         while self._continues(first):
             first -= 1
         while last < len(self.texts) and self._continues(last):
@@ -96,11 +96,11 @@ class _Row:
 
 
 class FrameEncoder:
-    """Knows what the terminal shows. Every frame has to go through it, in order.
+    """Tracks what the terminal shows. Every frame has to go through it, in order.
 
-    How many cells a terminal takes for a cluster is certain for letters and the like. The cells of all others are
-    blanked first, the cursor is put where the next cluster belongs, and whatever the cluster may lie on is written
-    again, so that nothing stays behind however the terminal measures.
+    The number of cells that a terminal uses for a cluster is certain for letters and the like. For all other clusters,
+    the cells are blanked first, the cursor is set for the next cluster, and whatever the cluster may overlap is written
+    again, so that nothing is left over however the terminal measures.
     """
 
     def __init__(self, erases: Callable[[], bool] = lambda: False) -> None:
@@ -115,7 +115,7 @@ class FrameEncoder:
         self._at: tuple[int, int] | None = None
 
     def forget(self) -> None:
-        """Take it that the terminal may show anything: another program has drawn on it, or it was resized."""
+        """Assume that the terminal may show anything: another program has drawn on it, or it was resized."""
         self._rows.clear()
 
     def wrap(self, update: CompositorUpdate) -> CompositorUpdate:
@@ -141,7 +141,7 @@ class FrameEncoder:
         return "".join(self._out)
 
     def _draw(self, y: int, parts: Sequence[tuple[int, Strip]], console: Console) -> None:
-        """Bring a row to what these parts of it, from left to right, are to show."""
+        """Update a row to show these parts, from left to right."""
         row = self._rows.setdefault(y, _Row())
         row.reach(max((x + strip.cell_length for x, strip in parts), default=0))
         cells = [(x, *self._cells(strip, console)) for x, strip in parts]
@@ -202,7 +202,7 @@ class FrameEncoder:
             done = max(done, last)
 
     def _write_uncertain(self, y: int, row: _Row, first: int, last: int) -> None:
-        """Write clusters of one pen, wherever each of them leaves the cursor."""
+        """Write clusters of one pen, although each of them may leave the cursor anywhere."""
         own = row.pens[first]
         assert own is not None
         self._move(y, first)
@@ -230,8 +230,8 @@ class FrameEncoder:
                 if width:
                     texts += [cluster, *[""] * (width - 1)]
                     pens += [blank(own) if cluster == " " else own] * width
-                # else: a mark on nothing, which would go to whatever stands before
-        # Others may have measured it otherwise.
+                # else: a mark without a base, which would join the cell before
+        # A terminal may have measured it differently.
         if (missing := strip.cell_length - len(texts)) > 0:
             texts += [" "] * missing
             pens += [blank(pens[-1]) if pens else pen("", "", "")] * missing
@@ -324,7 +324,7 @@ def _parts(update: ChopsUpdate) -> Iterator[tuple[int, int, Strip]]:
     for y, first, last in update.spans:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
             if strip is not None and x < last and end > first:
-                # A cluster is not cut: only half of it would be known then.
+                # A cluster is not cut: otherwise only half of it would be known.
                 yield y, x, strip.crop(0, min(end, last) - x) if is_simple(strip.text) else strip
 
 
@@ -336,8 +336,8 @@ def _placed(x: int, strips: Iterable[Strip]) -> Iterator[tuple[int, Strip]]:
 
 
 def _is_certain(text: str) -> bool:
-    """Whether all terminals take a cluster for as many cells as we do: characters that are used in writing, alone, and
-    an empty cell, which is none."""
+    """Whether all terminals use as many cells for a cluster as we do: single characters of ordinary writing, and an
+    empty cell."""
     return len(text) < 2 and _is_written(text)
 
 
@@ -350,7 +350,7 @@ def _is_written(text: str) -> bool:
 
 
 def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return (first, last exclusive) of these, with those that overlap made one."""
+    """Return these ranges (first, last exclusive), with overlapping ones merged."""
     joined: list[tuple[int, int]] = []
     for first, last in sorted(spans):
         if joined and first < joined[-1][1]:
@@ -361,7 +361,7 @@ def _joined(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _runs(columns: Sequence[int], step: int = _GAP_AT_MOST) -> Iterator[tuple[int, int]]:
-    """Yield (first, last exclusive) of the columns, of which there may be none; up to ``step`` from one to the next."""
+    """Yield ranges (first, last exclusive) that cover the columns, if any; gaps of up to ``step`` are included."""
     if not columns:
         return
     first = previous = columns[0]

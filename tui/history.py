@@ -26,9 +26,9 @@ def default_path() -> Path | None:
 class History:
     """Earlier prompts, oldest first, and a place among them.
 
-    The file holds one JSON string a line. Lines that are none are left out; a file that cannot be read or written
-    never stops anything: ``problem`` then says why. It is written by a thread of its own, so that nobody waits for a
-    slow disk or for another instance, and cut from time to time to the newest prompts, those of others among them.
+    The file holds one JSON string a line. Other lines are left out; a file that cannot be read or written
+    never stops anything: ``problem`` then says why. A separate thread writes it, so that nobody waits for a slow disk
+    or for another instance, and cuts it from time to time to the newest prompts, including those of other instances.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -62,7 +62,7 @@ class History:
         self._draft = ""
 
     def close(self, seconds: float = _CLOSE_SECONDS) -> None:
-        """Wait until everything is written, but no longer than so many seconds; nothing can be added then."""
+        """Wait until everything is written, but no longer than that; afterwards nothing can be added."""
         if self._writer is not None:
             self._to_write.put(None)
             self._writer.join(seconds)
@@ -106,7 +106,7 @@ class History:
                         self._cut(path)
                     self._append(path, prompt)
             except OSError as error:
-                self.problem = f"Prompts are not kept: {error.strerror}"
+                self.problem = f"Prompts can no longer be saved: {error.strerror}"
                 self._path = None
                 return
 
@@ -129,7 +129,7 @@ class History:
 
 
 def _prompt_of(line: str) -> str | None:
-    """Return the prompt in a line of the file; ``None`` when there is none in it."""
+    """Return the prompt in a line of the file; ``None`` if it holds none."""
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):

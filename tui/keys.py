@@ -24,11 +24,11 @@ class Key(msgspec.Struct, frozen=True):
     recorded: bool = True
     """Whether it works on a recording, which can only be looked at."""
     pair: str = ""
-    """What it and the other keys of this name do together, in one word: the key bar has one entry for them."""
+    """One word for what it and the other keys of this name do together: the key bar has one entry for them."""
 
     @property
     def of_the_app(self) -> str:
-        """The action's name where it is one of every app; otherwise empty."""
+        """The action's name if every app has it; otherwise empty."""
         return self.action.removeprefix("app.") if self.action.startswith("app.") else ""
 
 
@@ -37,7 +37,7 @@ APP_KEYS = (
         "f12",
         "app.redraw",
         "redraw",
-        "Draw everything afresh, whatever else has written there.",
+        "Redraw the screen, for example after another program has written to it.",
         "f12",
         rank=9,
     ),
@@ -45,12 +45,12 @@ APP_KEYS = (
         "ctrl+z",
         "app.suspend_process",
         "suspend",
-        "Go back to the shell, whose fg continues here; what the engine does goes on.",
+        "Go back to the shell; fg returns here. The engine keeps running.",
         "^z",
         rank=9,
     ),
 )
-"""Of every app on a terminal."""
+"""Keys of every app on a terminal."""
 
 KEYS = (
     Key("escape", "stop", "stop", "Stop the answer.", "esc", recorded=False),

@@ -17,9 +17,9 @@ class ScopeOptions(msgspec.Struct, frozen=True):
     """None: to be chosen from those that are found."""
     settings: EngineSettings = EngineSettings()
     sampling: Sampling = Sampling()
-    """In force: with the model's own defaults where nothing else was chosen."""
+    """The sampling in force, with the model's own defaults where no other value was chosen."""
     chosen: frozenset[str] = frozenset()
-    """The fields of ``sampling`` that somebody has set."""
+    """The fields of ``sampling`` that were set explicitly."""
     max_tokens: int = -1
     """-1: until the model stops or the context is full."""
     stop: tuple[str, ...] = ()

@@ -89,7 +89,7 @@ class Output:
         self._woken, self._wake = os.pipe()
 
     def write(self, text: str) -> int:
-        """Write all of it, however long the terminal takes, or what there is time for until it is held."""
+        """Write everything, however long the terminal takes, or as much as possible until it is held."""
         data = memoryview(text.encode("utf-8", "replace"))
         whole = len(data)
         try:
@@ -119,12 +119,12 @@ class Output:
         return self._file.isatty()
 
     def hold(self) -> None:
-        """Drop everything, also what is left of a frame that is being written."""
+        """Drop everything, including the rest of a frame that is being written."""
         self.held = True
         os.write(self._wake, b".")
 
     def release(self) -> None:
-        """Write again; no thread may be writing."""
+        """Write again; no thread may be writing now."""
         while select.select([self._woken], [], [], 0)[0]:
             os.read(self._woken, _WAKE_BYTES)
         self.held = False

@@ -19,7 +19,7 @@ class Pen(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def parameters(self) -> str:
-        """All of it."""
+        """All parameters."""
         return ";".join(part for part in (self.attributes, self.foreground, self.background) if part)
 
 
@@ -31,7 +31,7 @@ def pen(attributes: str, foreground: str, background: str) -> Pen:
 
 @cache
 def blank(of: Pen) -> Pen:
-    """Return the pen for spaces: what they do not show is left out."""
+    """Return the pen for spaces, without the parameters that do not show on them."""
     if of.attributes in INVISIBLE_ON_SPACES:
         return pen("", "", of.background)
     return of

@@ -101,7 +101,7 @@ class Session:
         self.run: Run | None = None
         self.failure: Failed | None = None
         self.warnings: list[str] = []
-        """What the engine in use has warned of, each once."""
+        """The warnings of the engine in use, each once."""
         self.keeps_probabilities = self.probabilities = probabilities
         """Whether requests ask for probability facts, at any time and now."""
         self.stopping = False
@@ -109,12 +109,12 @@ class Session:
         self.bandwidth: float | None = None
         """Bytes per second that the memory gives to as many threads as the model uses."""
         self.threads: int | None = None
-        """Threads that the engine computes with now, where they are not the model's usual ones; else ``None``."""
+        """How many threads the engine computes with now, if that is not the model's usual number; else ``None``."""
         self._context_before = 0
         self._earlier: Run | None = None
-        """The run before, on the same engine."""
+        """The previous run on the same engine."""
         self.lost_reuse: LostReuse | None = None
-        """What the run could not use of the cache, though it belongs to the same conversation."""
+        """What the run could not reuse of the cache, although it belongs to the same conversation."""
         self._of_last_engine: Run | None = None
         """A run whose engine is gone: nothing of it is in the context any more."""
         self._forecast: PrefillForecast | None = None
@@ -298,7 +298,7 @@ class Session:
                 self.phase = Phase.READY
                 changes.became_ready = True
                 if event.template_note and not self._asked_raw:
-                    self._warn(f"{event.template_note} Prompts are completed as they stand.")
+                    self._warn(f"{event.template_note} Prompts are completed as plain text.")
             case Log():
                 if event.level != "info":
                     self._warn(event.text)
@@ -376,6 +376,6 @@ class Session:
         changes.pieces += self._answer.finish(end if isinstance(end, Finished) else None)
         self.stopping = self._asked = False
         changes.ended = end
-        # Reasoning alone is no answer that a model could be given back.
+        # Reasoning alone is not an answer that can be given back to the model.
         if self.turns and self._answer.begun and (self._answer.answer or not self._answer.apart):
             self.turns[-1].answer = self._answer.answer

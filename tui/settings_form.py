@@ -62,13 +62,13 @@ def filled(options: ScopeOptions) -> Form:
 
 
 def default(name: str, options: ScopeOptions) -> str:
-    """Return what an empty field stands for: the model's own default, else llama.cpp's."""
+    """Return the value that an empty field stands for: the model's own default, else llama.cpp's."""
     own = sampling_of(options.model).values.get(name)
     return (_shown(_DEFAULTS, name) or "auto") if own is None else str(own)
 
 
 def from_model(options: ScopeOptions) -> str:
-    """Say which values in force are the model's own defaults; empty where none is."""
+    """Say which values in force are the model's own defaults; empty if none is."""
     names = [NUMBERS[name] for name in options.sampling.from_model if name in NUMBERS]
     return f"The model's own defaults: {', '.join(names)}." if names else ""
 

@@ -35,15 +35,15 @@ _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 _NOT_ENDING = frozenset(
     {
         *(signal.SIGKILL, signal.SIGSTOP),
-        # Nothing comes of them, or a stop.
+        # Their default is to do nothing, or to stop the process.
         *(signal.SIGCHLD, signal.SIGURG, signal.SIGWINCH, signal.SIGCONT),
         *(signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU),
-        # Faults: whoever returns from a handler runs into them again. The witness restores.
+        # Faults: returning from a handler raises them again. The witness restores the terminal.
         *(signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSYS, signal.SIGTRAP),
         *({signal.Signals["SIGINFO"]} if hasattr(signal, "SIGINFO") else ()),
     }
 )
-"""All others end a process that says nothing about them."""
+"""All others end a process that does not handle them."""
 _DRAIN_SECONDS = 0.5
 
 RESTORE = (
@@ -70,7 +70,7 @@ def erases_in_background(terminal: int) -> bool:
 
 
 def playing_clock() -> int:
-    """Return the time, ns, for what is played on the screen: it stands still while the screen is suspended."""
+    """Return the time, ns, for playback on the screen: it stands still while the screen is suspended."""
     return time.perf_counter_ns() - (0 if Terminal.current is None else Terminal.current.lent_ns)
 
 
@@ -111,27 +111,27 @@ class TerminalDriver(LinuxDriver):
         self._setting_up, self._in_use = False, True
 
     def stop_application_mode(self) -> None:
-        """Set the terminal back."""
+        """Restore the terminal."""
         self._in_use = False
         super().stop_application_mode()
 
     @property
     def can_suspend(self) -> bool:
-        """Whether there is a shell that would bring this process back: an ancestor in the same session that is no part
-        of its group."""
+        """Whether a shell could bring this process back: an ancestor in the same session that does not belong to its
+        group."""
         import psutil  # only for those who ask
 
         def could_continue(pid: int) -> bool:
             try:
                 return os.getsid(pid) == os.getsid(0) and os.getpgid(pid) != os.getpgrp()
             except OSError:
-                return False  # it has ended, or is somebody else's
+                return False  # it has ended, or belongs to another user
 
         return any(could_continue(one.pid) for one in psutil.Process().parents())
 
     def suspend(self, whom: int = 0) -> None:
         """Give the terminal back and stop ``whom``: a process or, with 0, this group, which is a job of the shell.
-        Returns once somebody has brought it to the foreground, all set up again."""
+        Returns once it is in the foreground again and the terminal is set up."""
         if not self._in_use:  # any longer
             _stop(whom)
             return
@@ -141,7 +141,7 @@ class TerminalDriver(LinuxDriver):
         self._set_up_after("")
 
     def set_up_again(self) -> None:
-        """Set the terminal up as for the first time, whatever it has been set to meanwhile, and draw everything."""
+        """Set the terminal up again, whatever its modes are now, and draw everything."""
         if self._in_use:
             self._terminal.wait_for_foreground()
             self._set_up_after(RESTORE)
@@ -152,12 +152,12 @@ class TerminalDriver(LinuxDriver):
         raw[tty.LFLAG] = self._patch_lflag(raw[tty.LFLAG])
         raw[tty.CC] = [*raw[tty.CC]]
         raw[tty.CC][termios.VMIN] = 1
-        with contextlib.suppress(termios.error):  # the terminal has gone, which writing tells
+        with contextlib.suppress(termios.error):  # the terminal is gone; writing will report that
             termios.tcsetattr(self.fileno, termios.TCSANOW, raw)
         self.attrs_before = attributes
         self._terminal.taken()
         self.write(before + "".join(self._set_up))
-        # In the background nobody was told of another size.
+        # In the background nobody reported a new size.
         size = Size(*self._get_terminal_size())
         self._app.post_message(Resize(size, size))
 
@@ -189,8 +189,8 @@ class TerminalDriver(LinuxDriver):
 
 
 def _stop(whom: int) -> None:
-    """Stop a process, or with 0 this group, as the terminal's key does; where nobody could continue it nothing comes of
-    that."""
+    """Stop a process, or with 0 this group, as the terminal's key does; it has no effect if nobody could continue
+    it."""
     handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
     try:
         os.kill(whom, signal.SIGTSTP)
@@ -211,12 +211,12 @@ class Terminal:
         self.exit_code: int | None = None
         """128 + the signal that ended the app; None otherwise."""
         self.lent = False
-        """Whether others have the terminal, which is as it was."""
+        """Whether other programs have the terminal, in its original state."""
         self.lent_ns = 0
-        """How long they have had it in all."""
+        """How long they have had it in total."""
         self._lent_since = 0
         self.attributes: list[Any] = []
-        """Modes of the line discipline, which are to be restored."""
+        """Modes of the line discipline, to be restored."""
         self._witness: Witness | None = None
         self._deadline: threading.Timer | None = None
         self._app: App[Any] | None = None
@@ -267,10 +267,10 @@ class Terminal:
         self._app = app
 
     def call_witness(self) -> None:
-        """Have the terminal restored however this process ends, from now on."""
+        """From now on, have the terminal restored in whatever way this process ends."""
         from .witness import Witness
 
-        with contextlib.suppress(OSError):  # no more processes, or no shell: then there is none
+        with contextlib.suppress(OSError):  # no more processes, or no shell: there is no witness then
             self._witness = Witness(RESTORE)
         self.taken()
 
@@ -285,9 +285,9 @@ class Terminal:
         self._lent_since = time.perf_counter_ns()
 
     def take_back(self) -> None:
-        """Have the terminal again, as soon as this process is in the foreground."""
+        """Take the terminal back as soon as this process is in the foreground."""
         self.wait_for_foreground()
-        with contextlib.suppress(termios.error):  # it has gone, which writing tells
+        with contextlib.suppress(termios.error):  # it is gone; writing will report that
             self.attributes = termios.tcgetattr(0)
         self.lent = False
         self.lent_ns += time.perf_counter_ns() - self._lent_since
@@ -300,7 +300,7 @@ class Terminal:
 
     def wait_for_foreground(self) -> None:
         """Return when this process is in the foreground. Until then it is stopped whenever it is continued, as the
-        terminal does with all that would change its modes."""
+        terminal does with every process that would change its modes."""
         while True:
             try:
                 return termios.tcsetattr(0, termios.TCSANOW, termios.tcgetattr(0))

@@ -43,7 +43,7 @@ _THEME_NAME_AT_MOST = 200
 
 _COMMANDS_OF_TEXTUAL = frozenset({"Theme", "Quit"})
 _ACTIONS_OF_TEXTUAL = frozenset({"app.command_palette", "app.quit"})
-"""The palette has them already, or is what they show."""
+"""The palette has them already, or they show the palette."""
 
 _AnApp = TypeVar("_AnApp", bound="TerminalApp")
 
@@ -62,7 +62,7 @@ class TerminalApp(App[None]):
     TITLE = "decodescope"
     BINDINGS: ClassVar[list[BindingType]] = app_bindings()
     _gives_way: ClassVar[bool] = True
-    """Whether a window that is too small shows that instead."""
+    """Whether a window that is too small shows a notice instead."""
     # At the top, where the oldest text is: the figures and the newest text stay in sight.
     CSS = """
     ToastRack { dock: top; align: right top; margin: 1 0 0 0; }
@@ -81,17 +81,17 @@ class TerminalApp(App[None]):
         self._theme_given = theme is not None
         self._theme_file: Path | None = None
         self._theme_kept = ""
-        """What the file holds, or what need not be kept."""
+        """The theme in the file, or one that need not be saved."""
         self._painted = False
         self._notice: list[str] = []
-        """What stands on a window that is too small."""
+        """The notice on a window that is too small."""
         if theme is not None:
             self.theme = theme
 
     def keep_theme(self, path: Path | None) -> None:
-        """Use the theme in the file at ``path``, unless another is given, and write there which one is chosen.
+        """Use the theme in the file at ``path``, unless another is given, and save the chosen one there.
 
-        To be called before the app runs. A name that is none of a theme, or none any more, is passed over.
+        Call it before the app runs. A name that is not, or no longer, that of a theme is ignored.
         """
         if path is None:
             return
@@ -103,7 +103,7 @@ class TerminalApp(App[None]):
         self._theme_file, self._theme_kept = path, self.theme
 
     def watch_theme(self, name: str) -> None:
-        """Keep a theme that was chosen."""
+        """Save a theme that was chosen."""
         if self._theme_file is not None and name != self._theme_kept:
             self._theme_kept = name
             self.run_worker(self._write_theme(self._theme_file), group="theme")
@@ -113,10 +113,10 @@ class TerminalApp(App[None]):
             async with self._writing_theme:
                 await asyncio.to_thread(replace, path, f"{self.theme}\n".encode())
         except OSError as error:
-            self.notify(f"The theme is not kept: {error.strerror}", severity="warning", markup=False)
+            self.notify(f"The theme could not be saved: {error.strerror}", severity="warning", markup=False)
         else:
             if self._theme_given:
-                self.notify("Kept for starts without --theme and without `theme` in the settings.", markup=False)
+                self.notify("Theme saved for starts without --theme and without `theme` in the settings.", markup=False)
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
         """Offer everything that has a key, and the themes."""
@@ -143,7 +143,7 @@ class TerminalApp(App[None]):
             await super().on_event(event)
 
     def takes_text(self) -> bool:
-        """Whether what is typed now goes into an input."""
+        """Whether keys go into an input now."""
         return self._input() is not None
 
     def _input(self) -> Widget | None:
@@ -153,13 +153,13 @@ class TerminalApp(App[None]):
         return focused if isinstance(focused, Input | TextArea) else None
 
     async def _edited(self, box: Widget, key: str) -> bool:
-        """Do at once what a key does in an input. Textual would do so behind all keys that have come by then."""
+        """Do at once what a key does in an input. Textual would do it only after all keys that have arrived by then."""
         if box is not self._input() or key not in box._bindings.key_to_bindings:
             return False
         return await self._check_bindings(key, priority=True) or await self._check_bindings(key)
 
     async def _caught_up(self, box: Widget) -> None:
-        """Wait until what was typed before is in the input, and until all have heard of it whom it tells."""
+        """Wait until earlier keys are in the input, and until everyone that the input notifies has been notified."""
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_CATCH_UP_SECONDS):
                 for node in (box, box, *box.ancestors):
@@ -168,7 +168,7 @@ class TerminalApp(App[None]):
                         await heard.wait()
 
     def copy_to_clipboard(self, text: str, what: str = "") -> None:
-        """Copy, and say afterwards what is known of it; ``what``: the text in words, instead of its length."""
+        """Copy, then say what is known about the result; ``what``: a description of the text, instead of its length."""
         if text:
             self._clipboard = text
             what = what or ("1 character" if len(text) == 1 else f"{len(text):,} characters")
@@ -200,24 +200,24 @@ class TerminalApp(App[None]):
     def _check_resize(self) -> None:
         event = self._resize_event
         super()._check_resize()
-        # A terminal that has become what it was has lost cells meanwhile, and no layout changes.
+        # A terminal that is back at its old size has lost cells meanwhile, and no layout changes.
         if event is not None and self.screen_stack and event.size == self.screen.size:
             self.redraw()
 
     def redraw(self) -> None:
-        """Draw everything, whatever the terminal may show."""
+        """Draw everything, whatever the terminal shows now."""
         self._frames.forget()
         self.refresh()
 
     def action_redraw(self) -> None:
-        """Set the terminal up as for the first time and draw everything: others may have written to it."""
+        """Set the terminal up again and draw everything: another program may have written to it."""
         if isinstance(self._driver, TerminalDriver):
             self._driver.set_up_again()
         else:
             self.redraw()
 
     def action_suspend_process(self) -> None:
-        """Stop until a shell continues it, the terminal given back meanwhile. The engine goes on."""
+        """Give the terminal back and stop until a shell continues the screen. The engine keeps running."""
         if in_browser():
             self.notify("In a browser there is no shell to go back to.", markup=False)
         elif isinstance(self._driver, TerminalDriver):
@@ -225,7 +225,7 @@ class TerminalApp(App[None]):
                 self._driver.suspend()
             else:
                 self.notify(
-                    "It cannot be suspended: no shell with job control has started it, which could continue it.",
+                    "decodescope cannot be suspended: no shell with job control started it, so none could continue it.",
                     markup=False,
                 )
 
@@ -236,7 +236,7 @@ class TerminalApp(App[None]):
         super().exit(*arguments, **how)
 
     def _needed(self) -> tuple[int, int]:
-        """Return the least size of what is shown; a dialog does with that of the screen below it."""
+        """Return the least size that the screen needs; a dialog needs that of the screen below it."""
         return next((one.least_size() for one in reversed(self.screen_stack) if isinstance(one, Offering)), LEAST_SIZE)
 
     def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
@@ -265,7 +265,7 @@ class TerminalApp(App[None]):
 
 
 def too_small(size: Size, needed: tuple[int, int]) -> list[str]:
-    """Return what there is to be said of a window of this size, in lines that fit."""
+    """Return the notice for a window of this size, in lines that fit."""
     has, serves = f"{size.width}×{size.height}", "{}×{}".format(*needed)
     for text in (f"This window is {has}; decodescope needs {serves}.", f"needs {serves}", serves):
         lines = wrap(text, max(size.width, 1))
@@ -281,7 +281,7 @@ def _lines(texts: Sequence[str], size: Size) -> LayoutUpdate:
 
 
 def theme_file() -> Path | None:
-    """Return where the theme is kept that was chosen last; ``None`` for a user without a home."""
+    """Return the file that holds the theme chosen last; ``None`` for a user without a home."""
     folder = own_folder("state")
     return None if folder is None else folder / "theme"
 

@@ -47,14 +47,14 @@ _SHORT_CAUSES = {
 
 
 def reasons(*, recorded: bool) -> Iterator[tuple[str, str]]:
-    """Yield (name of a column, why a token may have no value in it); ``recorded``: what is not known never will be."""
+    """Yield (name of a column, why a token may have no value in it); ``recorded``: missing values stay unknown."""
     yield "ITL ms", "The first token has no gap before it: its time is the TTFT."
     yield "× median", "There is no median of the gaps yet."
-    why = "was not recorded" if recorded else "is computed from the next token on once a lens or the inspector needs it"
+    why = "was not recorded" if recorded else "is computed only while a lens or the inspector is in use"
     for column in ("chance", "rank", "bits"):
         yield column, f"It {why}."
     if recorded:
-        yield "id", "It was left out of the recording, as the text was."
+        yield "id", "It was left out of the recording, like the text."
 
 
 def bar(gap: float, median: float, cells: int) -> str:

@@ -13,7 +13,7 @@ class TokenTable(PagedTable):
     _run: Run | None = None
 
     def __init__(self, *, recorded: bool = False) -> None:
-        """``recorded``: what is not known never will be."""
+        """``recorded``: missing values stay unknown."""
         super().__init__()
         self._recorded = recorded
 

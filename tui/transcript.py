@@ -35,7 +35,7 @@ class AnswerText:
         self.begun = False
         """Whether a token came."""
         self.apart = False
-        """Whether anything came that is no answer: reasoning, or what another channel was for."""
+        """Whether anything other than the answer came: reasoning, or text in another channel."""
 
     @property
     def answer(self) -> str:

@@ -1,18 +1,18 @@
 """What a terminal sends, as messages: keys, reports of the mouse and the like, and pastes, which are text.
 
 Where the terminal brackets pastes, a paste is what stands between the brackets: one ``Paste``, whole, its control
-characters made visible. Where it does not, a paste comes as keys, and so does what a macro, a script or a slow line
-sends at once. Enter must neither be lost there nor send half a text, so these rules decide, by what came and when:
+characters made visible. Where it does not, a paste arrives as keys, and so does what a macro, a script or a slow
+line sends at once. Such an enter must neither be lost nor send half a text, so these rules decide what it means:
 
-- A burst is what comes without a silence of 25 ms within; nobody types as fast.
+- A burst is input without a pause of 25 ms; nobody types that fast.
 - A burst with text after an enter is a paste: it stands in the input as lines, and its enters send nothing, the last
   one included. ``one\\rtwo`` sends nothing.
-- A burst that ends with its only enters is typed: ``one\\r`` is sent. That is known after the silence; an enter that
-  comes alone is not kept waiting.
-- A backspace is a person's: such a burst, of keys that a slow line has clumped together, is typed.
-- 0.3 s after such a paste a burst with text and an enter still belongs to it, since lines come in pieces.
+- A burst whose only enters are at its end was typed: ``one\\r`` is sent. That is known after the pause; an enter that
+  comes alone does not wait.
+- A burst with a backspace was typed by a person, and a slow line has bundled the keys.
+- Within 0.3 s of such a paste, a burst with text and an enter still belongs to it, since lines come in pieces.
 
-So a slow line can at worst turn an enter into a new line, or send the first line of a paste that stalls behind it.
+So a slow line can at worst turn an enter into a new line, or send the first line of a paste that stalls after it.
 """
 
 import re
@@ -30,7 +30,7 @@ _SILENCE_SECONDS = 0.025
 _IDLE_SECONDS = 0.1
 _CONTINUED_SECONDS = 0.3
 _BROKEN_OFF_SECONDS = 2.0
-"""A paste that stands still for that long has lost its end: what is typed then is keys again."""
+"""A paste that stops for that long has lost its end: what follows is keys again."""
 _BULK = 64
 """Characters; so many at once are handed over as one text, since every key costs a good part of a millisecond."""
 _PENDING_AT_MOST = 1 << 22
@@ -42,13 +42,13 @@ _REPORT = re.compile(r"\x1b\[(?:<[\d;-]*[Mm]|[IO]|\?[\d;]*(?:\$y|u|c)|\d+;\d+R|4
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|O.?|.)?", re.DOTALL)
 """A key that is more than one character."""
 _COLOUR = re.compile(r"\x1b\[[\d;:]*m")
-"""No key sends that, and no report is one."""
+"""No key sends that, and no report contains it."""
 _TEXT_AFTER_ENTER = re.compile(r"\r.*[^\x00-\x20\x7f]", re.DOTALL)
 _MUCH_TEXT = re.compile(rf"([^\x00-\x1f\x7f]{{{_BULK},}})")
 
 
 class TypedText(Event, bubble=False):
-    """Text that came at once without brackets; for whoever takes no text it is keys."""
+    """Text that came at once without brackets; for a widget that takes no text it is keys."""
 
     def __init__(self, typed: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class TypedText(Event, bubble=False):
 
     @property
     def text(self) -> str:
-        """What is to stand in an input."""
+        """The text for an input."""
         return _shown(self._typed)
 
     @property
@@ -66,7 +66,7 @@ class TypedText(Event, bubble=False):
 
 
 class Typed:
-    """Takes bytes as they come, cut anywhere; bytes that are not UTF-8 are U+FFFD."""
+    """Takes bytes as they arrive, cut anywhere; bytes that are not UTF-8 become U+FFFD."""
 
     def __init__(self, *, debug: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         """``debug``: Textual's parser keeps a log. ``clock``: seconds."""
@@ -74,26 +74,26 @@ class Typed:
         self._parser = XTermParser(debug)
         self._clock = clock
         self._pasted: list[str] | None = None
-        """What has come of a paste in brackets; None outside of one."""
+        """The part of a bracketed paste that has arrived; None outside of one."""
         self._rest = ""
-        """In a paste what may be the beginning of its end, and is held back; else the last characters, as they may be
-        the beginning of a paste."""
+        """In a paste, characters held back, since its end may begin with them; otherwise the last characters, since a
+        paste may begin with them."""
         self._burst = ""
-        """What has come of a burst and is not decided on."""
+        """The part of a burst that has arrived and is undecided."""
         self._silent = True
-        """Whether nothing has come since the last burst, for the silence that ends one."""
+        """Whether the pause that ends a burst has passed since the last one."""
         self._lines = False
         """Whether the burst is a paste."""
         self._last = self._last_lines = float("-inf")
-        """When something was typed last; when the last of a paste without brackets was."""
+        """When something was typed last; when the last unbracketed paste ended."""
 
     @property
     def patience(self) -> float:
-        """Seconds after which to call ``feed`` with nothing when nothing has come."""
+        """Seconds after which to call ``feed`` without data if nothing has come."""
         return _IDLE_SECONDS if self._silent else _SILENCE_SECONDS
 
     def feed(self, data: bytes) -> list[Message]:
-        """Return what is known now. ``data``: what was there to be read; empty: nothing came within ``patience``."""
+        """Return the messages that are certain. ``data``: what was read; empty: nothing came within ``patience``."""
         messages: list[Message] = []
         text, came = self._decode(data), False
         while text:
@@ -138,7 +138,7 @@ class Typed:
         return [*others, Paste(text)]
 
     def _taken(self, new: str, typed: str) -> list[Message]:
-        """Take what has come of a burst, ``typed`` without the reports; return what is decided."""
+        """Take a part of a burst, ``typed`` without the reports; return the messages that are decided."""
         if not self._burst and not typed:
             return list(self._parser.feed(new)) if new else []
         continued, self._silent = not self._silent, self._silent and not typed

@@ -1,4 +1,4 @@
-"""A process that sees this one end, however it does, and gives the terminal back if nobody else did."""
+"""A process that sees this one end, in whatever way, and restores the terminal if nobody else has."""
 
 import contextlib
 import os
@@ -29,10 +29,10 @@ for group in $groups; do
     break
 done
 """
-"""Of POSIX's shell, which takes a fraction of the memory and time of a Python. It reads what ``Witness`` tells, a line
-each: the modes to be restored (operands of ``stty``), or nothing while the terminal needs nothing. ``$1``: what to
-write to the terminal; ``$2``: the groups of processes of which one is in the foreground then. Where it is another one,
-the terminal is in use by a program that has set it to its own needs. Modes that a shell has set meanwhile stay."""
+"""For a POSIX shell, which takes a fraction of the memory and time of a Python. It reads what ``Witness`` writes, line
+by line: the modes to be restored (operands of ``stty``), or nothing while the terminal needs nothing. ``$1``: what to
+write to the terminal; ``$2``: process groups, one of which must be in the foreground then; otherwise another
+program is using the terminal and has set it to its own needs. Modes that a shell has set meanwhile stay."""
 
 _NO_SESSION = (-1, 0)
 """In place of the foreground group: this process led the session, which has ended with it."""
@@ -48,15 +48,15 @@ _MODES = {
     "inlcr": (_INPUT, termios.INLCR),
     "igncr": (_INPUT, termios.IGNCR),
 }
-"""Those that the screen changes, by what ``stty`` calls them: place in the attributes, and bit."""
+"""The modes that the screen changes, by their names in ``stty``: index in the attributes, and bit."""
 _ATTEMPTS, _ATTEMPT_SECONDS = 20, 0.005
 
 
 class Witness:
-    """Raises OSError when there can be none."""
+    """Raises OSError if it cannot be started."""
 
     def __init__(self, restore: str) -> None:
-        """``restore``: what is written to the terminal of this process in the end."""
+        """``restore``: what to write to the terminal of this process at the end."""
         reading, self._telling = os.pipe()
         try:
             terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
@@ -71,7 +71,7 @@ class Witness:
                         (os.POSIX_SPAWN_DUP2, terminal, 1),
                         (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
                     ],
-                    setpgroup=0,  # what is sent to the group of this process does not end both
+                    setpgroup=0,  # a signal to this process's group must not end both
                 )
             finally:
                 os.close(terminal)
@@ -86,14 +86,14 @@ class Witness:
         self._tell(" ".join(name if attributes[place] & bit else f"-{name}" for name, (place, bit) in _MODES.items()))
 
     def rests(self) -> None:
-        """The terminal is as it was."""
+        """The terminal is restored already."""
         self._tell("")
 
     def close(self) -> None:
-        """End it, the terminal being as it was."""
+        """End it; the terminal is restored already."""
         self.rests()
         os.close(self._telling)
-        for _ in range(_ATTEMPTS):  # were it stopped, it would end later
+        for _ in range(_ATTEMPTS):  # if it is stopped, it ends later
             if os.waitpid(self._pid, os.WNOHANG)[0]:
                 return
             time.sleep(_ATTEMPT_SECONDS)

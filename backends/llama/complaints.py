@@ -1,4 +1,4 @@
-"""What llama.cpp's log says about the quality of the answers, in words."""
+"""Warnings about the quality of the answers, taken from llama.cpp's log."""
 
 import re
 from collections.abc import Callable
@@ -17,27 +17,27 @@ _WORDS: tuple[tuple[re.Pattern[str], _Words], ...] = tuple(
         (
             r"special_(eos|eot|eom)_id is not in special_eog_ids",
             lambda match: (
-                f"The {match[1].upper()} token is not among those that end an answer, so the file's tokenizer may be"
-                " wrong; llama.cpp has added it. Where answers do not end, get another conversion or use --stop."
+                f"The file does not list the {match[1].upper()} token among those that end an answer, so its tokenizer"
+                " may be wrong; llama.cpp has added it. If answers do not end, get another conversion or use --stop."
             ),
         ),
         (
             r"(?:bad|default) special token:? '([^']*)'",
             lambda match: (
-                f"The file's {match[1]} names a token that its vocabulary does not have, and is ignored. Where answers"
-                " do not end, get another conversion or use --stop."
+                f"The file's {match[1]} names a token that is not in its vocabulary, so it is ignored. If answers do"
+                " not end, get another conversion or use --stop."
             ),
         ),
         (
             r"EOG token id (\d+) is out of range",
             lambda match: (
-                f"Token {match[1]} is to end an answer and is not in the vocabulary. Where answers do not end, get"
-                " another conversion or use --stop."
+                f"The file lists token {match[1]} among those that end an answer, but its vocabulary has no such token."
+                " If answers do not end, get another conversion or use --stop."
             ),
         ),
         (
             r"Phi SWA is currently disabled",
-            lambda _: "llama.cpp does not apply this model's sliding window: answers to long prompts may get worse.",
+            lambda _: "llama.cpp does not apply this model's sliding window: answers to long prompts may be worse.",
         ),
         (
             r"flash attention disabled; MSA requires it",
@@ -66,7 +66,7 @@ class Complaints:
 
     @property
     def sentences(self) -> list[str]:
-        """What has been said so far, each once."""
+        """The warnings so far, each once."""
         return [*self._sentences, *([self._of_unmarked()] if self._unmarked else [])]
 
     def _of_unmarked(self) -> str:
@@ -75,6 +75,6 @@ class Complaints:
         one = len(spellings) == 1
         return (
             f"{'A control token is' if one else f'{len(spellings)} control tokens are'} not marked as such in the file"
-            f" ({', '.join(spellings[:_SPELLINGS_SHOWN])}{more}): llama.cpp has corrected that. Other mistakes of that"
-            " conversion may remain; get a newer one."
+            f" ({', '.join(spellings[:_SPELLINGS_SHOWN])}{more}): llama.cpp has corrected that. The"
+            " conversion may contain other mistakes; get a newer one."
         )

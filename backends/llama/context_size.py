@@ -16,7 +16,7 @@ class ContextSize(msgspec.Struct, frozen=True):
     tokens: int
     note: str = ""
     overlong: bool = False
-    """Whether the model was trained for fewer: its answers get worse beyond those."""
+    """Whether the model was trained for fewer tokens; its answers get worse beyond that number."""
 
 
 def choose_context(asked: int, trained: int, kv_bytes_per_token: int, free_bytes: int) -> ContextSize:
@@ -37,7 +37,7 @@ def choose_context(asked: int, trained: int, kv_bytes_per_token: int, free_bytes
                 most_context=free_bytes // kv_bytes_per_token,
             )
         if asked > trained:
-            return ContextSize(asked, f"beyond the {trained:,} tokens of its training", overlong=True)
+            return ContextSize(asked, f"more than the {trained:,} that the model was trained for", overlong=True)
         return ContextSize(asked)
     affordable = trained
     if kv_bytes_per_token:

@@ -70,7 +70,7 @@ class LlamaEngine:
         if size.note:
             text = f"Context: {size.tokens:,} tokens, {size.note}."
             if size.overlong:
-                text += f" Answers get worse there: use -c {self._opening.trained_context}."
+                text += f" Answers get worse beyond that: use -c {self._opening.trained_context}."
             report(Log(t=time.perf_counter_ns(), level="warning" if size.overlong else "info", text=text))
         model = load_model(
             self._opening,
@@ -293,7 +293,7 @@ class LlamaEngine:
         return Sampler(sampling, seed, self._vocabulary.size, self._context_tokens, suppressed)
 
     def _read_template(self, model: Any) -> ChatTemplate | EngineError:
-        """Compile the template in the file; without a usable one requests that need it fail with the reason."""
+        """Compile the template in the file; if it is not usable, requests that need it fail with the reason."""
         source = llama_cpp.llama_model_chat_template(model, None)
         if not source:
             return EngineError("This model has no chat template.", remedy=_RAW)

@@ -1,4 +1,4 @@
-"""The threads that llama.cpp computes with, which follow what other programs leave of the machine."""
+"""The threads that llama.cpp computes with; their number adapts to the cores that other programs leave free."""
 
 import time
 from typing import Any
@@ -21,10 +21,10 @@ class Threads(msgspec.Struct, frozen=True):
 
 
 class EngineThreads:
-    """Sets the threads of a context. ``adapt``: those that were not set are changed while a request is served."""
+    """Sets the threads of a context. ``adapt``: change a number that was not set while a request is served."""
 
     def __init__(self, context: Any, own: Threads, micro_batch: int, *, adapt: bool, adapt_batch: bool) -> None:
-        """``own``: what the context was made with. ``adapt_batch``: prefill follows decode."""
+        """``own``: the numbers that the context was made with. ``adapt_batch``: prefill follows decode."""
         self._context = context
         self._own = own
         self._micro_batch = micro_batch
@@ -36,7 +36,7 @@ class EngineThreads:
         self._prefilled = 0
 
     def begin(self, report: Report, *, exact: bool) -> None:
-        """Follow one request. ``exact``: with all threads, since llama.cpp adds in another order with fewer."""
+        """Follow one request. ``exact``: use all threads, since llama.cpp adds in another order with fewer."""
         if self._governor is None:
             return
         self._report = None if exact else report
@@ -48,14 +48,14 @@ class EngineThreads:
             self._micro_batch_began = time.perf_counter_ns()
 
     def end(self) -> None:
-        """Follow it no longer; the threads stay as they are."""
+        """Stop following it; the number of threads stays as it is."""
         self._report = None
         self._end_prefill()
 
     def prefilled(self, count: int) -> None:
         """Take in that ``count`` prompt tokens are computed.
 
-        Called within ``llama_decode`` as well, whose next micro-batch takes the threads that are set then.
+        Also called within ``llama_decode``; its next micro-batch uses the threads that are set then.
         """
         if self._usage is None or self._report is None or self._governor is None:
             return
@@ -77,7 +77,7 @@ class EngineThreads:
         self._apply(self._governor.after_step(1, ns, facts, prefill=False), self._report)
 
     def use(self, threads: Threads | None) -> None:
-        """Take so many, ``None``: as many as the context was made with, outside of requests."""
+        """Set the number of threads outside of requests; ``None``: the number that the context was made with."""
         chosen = threads or self._own
         llama_cpp.llama_set_n_threads(self._context, chosen.decode, chosen.batch)
 

@@ -50,7 +50,7 @@ class Generation:
         self._report = report
         self._threads = threads
         self._newest_t = 0
-        """When the newest token was available."""
+        """Time at which the newest token became available."""
         self._stops = StopStrings(request.stop)
         self._cached = sequence.computed
         self._processed = sequence.computed

@@ -24,7 +24,7 @@ _DESCRIPTION_BYTES = 128
 
 
 def measured_with(context: Any, *, repack: bool) -> MeasuredWith:
-    """Return what llama.cpp says of the model behind ``context`` and of the devices; ``repack``: as it was loaded."""
+    """Return llama.cpp's names for the model behind ``context`` and for the devices; ``repack``: as it was loaded."""
     buffer = ctypes.create_string_buffer(_DESCRIPTION_BYTES)
     llama_cpp.llama_model_desc(llama_cpp.llama_get_model(context), buffer, len(buffer))
     found = devices()

@@ -71,7 +71,7 @@ class NotANumberError(EngineError):
         super().__init__(
             f"The model's output is not a number {where}: the file may be damaged.",
             "Its logits hold a NaN or an infinity.",
-            "Copy or download the file again. Where it is whole, try -fa off, or -ngl 0 on a GPU.",
+            "Copy or download the file again. If the file is intact, try -fa off, or -ngl 0 on a GPU.",
         )
 
 
@@ -227,15 +227,15 @@ class Scheduler:
     def _check_logits(self, sequence: Sequence, position: int) -> None:
         """Raise NotANumberError where nothing can be drawn from the logits at a batch position.
 
-        What is wrong inside the model makes all logits NaN, so one of them tells; a damaged row of the output matrix is
-        one logit at every position, so all of them are looked at once, after the prompt: 0.6 ns each.
+        A fault inside the model makes all logits NaN, so checking one of them is enough. A damaged row of the output
+        matrix affects one logit at every position, so all of them are checked once, after the prompt: 0.6 ns each.
         """
         logits = llama_cpp.llama_get_logits_ith(self._context, position)
         first = logits[0]
         after_prompt = sequence.computed == sequence.prompt_length
         if first - first == 0 and not (after_prompt and not _all_finite(_F32, logits, self._logits_bytes)):
             return
-        # A masked NaN is a NaN all the same: only zeros leave nothing of it to the next request.
+        # A masked NaN is still a NaN: only zeros keep it out of the next request.
         self.clear()
         sequence.computed = 0
         raise NotANumberError(f"at token {len(sequence.tokens) - sequence.prompt_length + 1:,}")

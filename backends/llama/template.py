@@ -57,10 +57,10 @@ class _Generation(Extension):
 
 
 class _Missing(jinja2.Undefined):
-    """What a template asks for and nobody has given; added to a text it is empty, as in llama.cpp."""
+    """A value that a template uses and nobody has given; added to a text it is empty, as in llama.cpp."""
 
     def _added(self, other: Any) -> str:
-        # What the sandbox forbids is undefined as well, and stays an error.
+        # A value that the sandbox forbids is undefined too, and remains an error.
         if isinstance(other, str) and self._undefined_exception is jinja2.UndefinedError:
             return other
         return self._fail_with_undefined_error()

@@ -40,7 +40,7 @@ def _generate(scheduler: Scheduler, vocabulary: Vocabulary, prompt_length: int) 
     token = vocabulary.bos if vocabulary.bos >= 0 else max(vocabulary.eos, 0)
     sequence = Sequence(_SEQUENCE, [token] * prompt_length, 0, sampler)
     scheduler.sequences = [sequence]
-    with contextlib.suppress(NotANumberError):  # told of when somebody asks, with the token
+    with contextlib.suppress(NotANumberError):  # reported for the first request, with the token
         while len(sequence.tokens) < prompt_length + _DECODES:
             scheduler.step(lambda: False, lambda _sequence, _computed: None)
     scheduler.sequences = []

@@ -6,7 +6,7 @@ One object a line, blank lines and lines that begin with ``#`` skipped. ``ms`` i
 ``{"model": {"name": "x", "context": 4096}}``              what the engine says of itself (any of the fields)
 ``{"load_ms": 200}``                                       loading takes that long
 ``{"load_error": "no such tensor"}``                       loading fails
-``{"load_signal": 11}``                                    loading ends in that signal
+``{"load_signal": 11}``                                    loading ends with that signal
 ``{"prefill": 512, "cached": 0, "ms": 900}``               a prompt of that many tokens is read
 ``{"text": "Hel", "ms": 7}``                               a token
 ``{"hex": "f09f", "ms": 7}``                               a token of these bytes
@@ -27,9 +27,9 @@ A token's line may say more about the token::
     {"text": "x", "ms": 92, "facts": {"involuntary": 37, "wait_ms": 82, "minor_faults": 0, "major_faults": 0}}
     {"text": " the", "ms": 7, "logprob": -0.4, "top": [[" the", -0.4], [" a", -1.9]], "entropy": 1.1}
 
-The ``template`` of the model's facts stands for its chat template: the tags of reasoning that it holds count in the
-text as well (``{"model": {"template": "<think></think>"}}``), and what it ends with, such as ``<think>``, is open
-when the answer begins.
+The ``template`` of the model's facts stands for its chat template: reasoning tags that it contains also count in the
+text (``{"model": {"template": "<think></think>"}}``), and a tag that it ends with, such as ``<think>``, is open when
+the answer begins.
 
 ``facts`` has ``involuntary``, ``voluntary`` (switches), ``minor_faults``, ``major_faults``, ``read_bytes``,
 ``wait_ms``, ``longest_wait_ms``, ``suspended_ms`` and ``cpu_ms``, which become the token's scheduling facts, and
@@ -227,7 +227,7 @@ def _check(line: Line) -> None:
     if number is not None:
         signal.Signals(number)
     elif line.repack:
-        raise ValueError("only a signal depends on how weights are kept")
+        raise ValueError("`repack` goes only with a signal")
 
 
 def _check_facts(line: Line) -> None:

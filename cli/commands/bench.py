@@ -97,9 +97,9 @@ def _no_recording(_ctx: click.Context, _parameter: click.Parameter, given: str |
     "repack",
     default="1",
     parse=_words("switch"),
-    help="1: repack weights for faster kernels, AMX's among them; 0: leave them as they are.",
+    help="1: repack weights for faster kernels, such as those for AMX; 0: leave them as they are.",
 )
-@click.option("-nr", "--no-repack", is_flag=True, help="As --repack 0.")
+@click.option("-nr", "--no-repack", is_flag=True, help="Same as --repack 0.")
 @click.option("-r", "--repetitions", type=click.IntRange(1, 10_000), default=5, metavar="N", help="Of each test.")
 @click.option(
     "--delay", type=click.IntRange(0, 86_400), default=0, metavar="S", help="Seconds to wait before each test."

@@ -35,7 +35,7 @@ def config_command(ctx: click.Context, /, as_json: bool, only_path: bool, only_e
     """Show the settings in force and where they come from.
 
     A flag wins over llama.cpp's environment variable (LLAMA_ARG_…), the variable over the file, the file over the
-    model's own defaults for sampling, these over llama.cpp's. The file is TOML, and its names are the long names of
+    model's own sampling defaults, and those over llama.cpp's. The file is TOML, and its names are the long names of
     the flags.
     """
     from ..streams import print_data
@@ -68,7 +68,7 @@ def _file(ctx: click.Context) -> dict[str, Any]:
 
 
 def _of_model(values: dict[str, Any]) -> dict[str, Any]:
-    """Return the defaults for sampling that the one model brings that is set; none where it cannot be found now."""
+    """Return the sampling defaults of the model that is set; none if several are set, or it cannot be found now."""
     from ...backends.launch import resolve, sampling_of
     from ...models.errors import ModelError
 
@@ -77,7 +77,7 @@ def _of_model(values: dict[str, Any]) -> dict[str, Any]:
         return {}
     try:
         return dict(sampling_of(resolve(models[0])).values)
-    except ModelError:  # what is wrong with it is told where it is used
+    except ModelError:  # the commands that use the model report it
         return {}
 
 

@@ -10,11 +10,11 @@ import click
 @click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
 @click.option("--measure", is_flag=True, help="Measure the memory bandwidth anew; best while nothing else runs.")
 def doctor_command(as_json: bool, measure: bool) -> None:
-    """Print versions, llama.cpp's devices, threads and why, memory, terminal, and the folders that are used.
+    """Print versions, llama.cpp's devices, threads and why so many, memory, terminal, and the folders in use.
 
-    The demo model, where it is installed, answers once to show whether this build of llama.cpp suits the processor.
+    The demo model, if it is installed, answers once to show whether this build of llama.cpp works on this processor.
 
-    Exit status: 0 it does, or nobody can tell, 1 it does not.
+    Exit status: 0 it works or could not be checked, 1 it does not work.
     """
     from ..diagnosis import diagnose, works
     from ..exit_codes import ExitCode

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def quantize_command(reference: str, wanted: str, as_json: bool) -> None:
     """Make other quantizations of MODEL, which is what -m takes: a path, demo, hf:… or ollama:….
 
-    They are kept in this user's cache and found again as long as MODEL is unchanged: -m takes them as MODEL:TYPE, as in
+    They are kept in your cache and stay valid as long as MODEL is unchanged: -m takes them as MODEL:TYPE, such as
     demo:Q2_K. decodescope models lists them, and decodescope models clean removes them.
 
     The best source is a model in F16, BF16 or F32: what is made from a quantized

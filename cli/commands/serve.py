@@ -42,8 +42,8 @@ _WHO_AT_PROXY = (
     "--public-url",
     type=public_url,
     metavar="URL",
-    help="Where a proxy of yours shows the page, as in https://example.org/scope/: everyone whom it lets in could use "
-    "this machine as you.",
+    help="The address at which your proxy shows the page, such as https://example.org/scope/: everyone whom it lets in "
+    "could use this machine as you.",
 )
 @click.option("--scopes", type=click.IntRange(1, 64), default=2, metavar="N", help="How many may be open at a time.")
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED, metavar="[FLAGS OF THE SCOPE]... [PROMPT]")

@@ -55,7 +55,7 @@ def test_a_least_number() -> None:
 
 def test_words() -> None:
     assert words("f16, q8_0", {"f16": 1, "q8_0": 2}) == ("f16", "q8_0")
-    with pytest.raises(ValueError, match="'q9' is none of f16, q8_0"):
+    with pytest.raises(ValueError, match="'q9' is not one of f16, q8_0"):
         words("q9", ["f16", "q8_0"])
 
 

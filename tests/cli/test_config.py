@@ -221,7 +221,7 @@ def test_a_variable_is_checked_like_the_flag(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    assert f"Invalid value for {variable}, a variable of the environment: {said}" in refusal()
+    assert f"Invalid value for the environment variable {variable}: {said}" in refusal()
 
 
 def test_a_wrong_flag_beside_a_variable_is_the_flags_fault(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -280,8 +280,8 @@ def test_a_stop_is_told_of_whether_it_came_before_the_first_token_or_after(
     line = decodescope(
         "run", "hi", "-m", f"script:{script(first, calm, stopped, calm)}", "--record", str(recording)
     ).stderr.decode()
-    assert "(suspended 2.0 s of it)" in line
-    assert "% of the time lost, suspended 2.4 s: not to be quoted" in line
+    assert "(suspended for 2.0 s of it)" in line
+    assert "% of the time lost, suspended for 2.4 s: not to be quoted" in line
     found = json.loads(decodescope("replay", "--json", str(recording)).stdout)["disturbance"]
     assert found["suspended_ms"] == 2400
     assert found["causes"]["suspended"] == 1

@@ -116,7 +116,7 @@ CAUSES: dict[Cause, tuple[dict[str, Any], str]] = {
     ),
     Cause.SUSPENDED: (
         gap(92, major_faults=3, suspended_ns=85 * MS, wait_ns=0, longest_wait_ns=0),
-        "suspended 0.1 s: the engine was stopped, or the machine asleep",
+        "suspended for 0.1 s: the engine was stopped, or the machine was asleep",
     ),
     Cause.FIRST_TOUCH: (
         gap(92, major_faults=0, minor_faults=24_000, wait_ns=0, longest_wait_ns=0),
@@ -149,7 +149,7 @@ def test_a_run_that_was_suspended_is_not_to_be_quoted_and_says_for_how_long() ->
     assert found.suspended_ns == 4993 * MS
     assert found.lost_ns == pytest.approx(4993.4 * MS)
     assert not found.quotable
-    assert found.sentence.endswith("% of the time lost, suspended 5.0 s")
+    assert found.sentence.endswith("% of the time lost, suspended for 5.0 s")
 
 
 def test_pages_from_the_disk_without_their_bytes() -> None:

@@ -168,7 +168,7 @@ async def test_a_theme_that_cannot_be_kept_is_used_all_the_same(tmp_path: Path) 
     async with scope() as running:
         running.app.keep_theme(tmp_path / "file" / "theme")
         running.app.theme = "nord"
-        await running.until(lambda: any("not kept" in toast for toast in running.toasts))
+        await running.until(lambda: any("could not be saved" in toast for toast in running.toasts))
         assert running.app.theme == "nord"
 
 

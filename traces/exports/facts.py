@@ -65,7 +65,7 @@ def settings_facts(settings: dict[str, Any]) -> list[tuple[str, str]]:
     told = []
     for name, value in settings.items():
         if name == "from_model":
-            continue  # told with each of them
+            continue  # shown with each of them
         if value is None or value is False or value == [] or (name in _LEFT_OPEN and value == _LEFT_OPEN[name]):
             continue
         said = "" if value is True else ", ".join(map(str, value)) if isinstance(value, list) else str(value)

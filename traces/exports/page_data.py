@@ -90,7 +90,7 @@ def _turns(subject: Subject) -> list[list[str]]:
 
 
 def _texts(subject: Subject, count: int) -> dict[str, list[str]]:
-    """Return what each token completed of the answer, and of what is none: reasoning, and other channels, named.
+    """Return what each token completed of the answer and, with their names, of the reasoning and other channels.
 
     A half character belongs to the token that completes it.
     """

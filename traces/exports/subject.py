@@ -41,7 +41,7 @@ class Subject(msgspec.Struct, frozen=True):
     header: Header | None
     """Of the recording; ``None``: it has none."""
     warnings: tuple[str, ...] = ()
-    """What its engine had warned of, each once."""
+    """Its engine's warnings, each once."""
 
     @property
     def settings(self) -> dict[str, Any]:

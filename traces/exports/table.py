@@ -44,10 +44,10 @@ _NO_VALUES = (None,) * 5
 
 
 def as_csv(export: Export) -> str:
-    """Return the tokens of all generations, as ``traces.csv_text`` has tables.
+    """Return the tokens of all generations as a table of ``traces.csv_text``.
 
-    ``since_start_ns`` counts from when the recording was begun. ``bytes`` has a token's bytes as hexadecimal digits
-    behind ``hex:``, exactly. ``text`` is for reading: control characters are drawn as signs, so that a row is a line.
+    ``since_start_ns`` counts from when the recording was begun. ``bytes`` has a token's exact bytes as hexadecimal
+    digits after ``hex:``. ``text`` is for reading: control characters are shown as signs, so that a row is a line.
     """
     return csv_text.as_csv(COLUMNS, _rows(export))
 

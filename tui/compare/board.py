@@ -28,11 +28,11 @@ _PLOT_SHARE = 0.01
 """Of one core."""
 _RESULTS_SECONDS = 2.0
 _EARLY = 0.9
-"""So that the timer behind is never a moment too soon."""
+"""A margin, so that the timer never fires too early."""
 
 
 class Board(KeptDrawing, Container):
-    """Draws a comparison, one moment at a time."""
+    """Draws a comparison, one moment per frame."""
 
     DEFAULT_CSS = """
     Board {
@@ -115,7 +115,7 @@ class Board(KeptDrawing, Container):
         return not self.busy or any(row.rounds for row in self.results.rows)
 
     def _moment(self, lane: Lane, at: int | None) -> Moment | None:
-        """Return what is shown of a lane: its run in the race when that stands at ``at``, or its newest."""
+        """Return the run to show of a lane: its run in the race at the time ``at``, or its newest."""
         if self.race is not None and at is not None and lane.phase is not LanePhase.FAILED:
             return self.race.moment(lane.number, at)
         if not lane.rounds:
@@ -180,18 +180,18 @@ class Board(KeptDrawing, Container):
     # Drawing
 
     def frame(self) -> None:
-        """Draw what has come."""
+        """Draw what has arrived."""
         self._watching.pace.next_frame()
         self._draw()
 
     def at_leisure(self) -> None:
-        """Draw where time alone changes something and no frame has come for a while."""
+        """Draw if time alone changes something and no frame has been drawn for a while."""
         if time.perf_counter() - self._drawn_at > self._watching.pace.tempo.figures * _EARLY:
             self._draw()
 
     def _draw(self) -> None:
-        """Draw one moment of all lanes, and of the race where there is one: texts, phases and what counts come from
-        here and from nowhere else. Sparklines, plots and table may be older."""
+        """Draw one moment of all lanes, and of the race if there is one: texts, phases and everything that counts are
+        drawn only here. Sparklines, plots and the table may be older."""
         if self._watching.pace.congested:
             self._retry()
             return
@@ -233,7 +233,7 @@ class Board(KeptDrawing, Container):
         self.sentences.show(results, self._sentence_lines, judged=self.judged)
 
     def _draw_plots(self, moments: Sequence[Moment | None]) -> None:
-        # The dearer they are, the longer the next ones wait.
+        # The longer they take, the longer the next ones wait.
         began = time.perf_counter()
         if self._plots.display:
             self._draw_curves(self._curves(moments))

@@ -39,7 +39,7 @@ def sections(results: "Results | None") -> tuple[Section, ...]:
 
 
 def without_value(results: "Results") -> list[Section]:
-    """Return why cells of the table are dashes now; nothing where none is."""
+    """Return why cells of the table are dashes now; empty if none is."""
     from ...comparison.table import columns, reason
 
     entries: list[tuple[str, str]] = []
@@ -49,7 +49,7 @@ def without_value(results: "Results") -> list[Section]:
             if (why := reason(column, row)) is not None:
                 found.setdefault(why, []).append(column.heading)
         entries += [(visible(row.label), f"{', '.join(names)}: {visible(why)}") for why, names in found.items()]
-    return [("Without a value now", entries, "")] if entries else []
+    return [("Cells without a value now", entries, "")] if entries else []
 
 
 def of_the_table(results: "Results") -> Section:

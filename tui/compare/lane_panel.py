@@ -88,12 +88,12 @@ class LanePanel(KeptDrawing, Vertical):
     # Drawing
 
     def draw(self, moment: Moment | None, race: Race | None, absence: str = "", *, stopping: bool) -> None:
-        """Draw a moment: its text, where the lane stands, its figures. ``absence``: said where it has no text."""
+        """Draw a moment: its text, its stage, its figures. ``absence``: shown if there is no text."""
         self._draw_text(moment, absence)
         self._draw_phase(moment, race, stopping=stopping)
 
     def _draw_text(self, moment: Moment | None, absence: str) -> None:
-        # What is there already is not drawn again.
+        # What is shown already is not drawn again.
         transcript = None if moment is None else moment.transcript
         count = 0 if moment is None else moment.transcript.readable(moment.at)
         if transcript is not self._shown or count < self._pieces or absence != self._absence:

@@ -117,7 +117,7 @@ class Race:
         return None if entry is None else Moment(entry.run, entry.transcript, at)
 
     def place(self, number: int, at: int) -> int | None:
-        """Return which place a lane has come in at by ``at``, from 1; ``None`` while it is under way or where it is not
+        """Return the place in which a lane has finished by ``at``, from 1; ``None`` while it is running or if it is not
         ranked. Equal times share a place."""
         entry = self.entries.get(number)
         return None if entry is None or at < entry.length else self._places.get(number)

@@ -12,11 +12,11 @@ _SENTENCE_LINES = ((48, 8), (36, 6), (30, 4), (0, 3))
 
 _LEAST_CELLS = 60
 _LEAST_LANE_LINES = 3
-"""Its head, what it does and a line of its text."""
+"""A lane: its heading, its stage and a line of its text."""
 
 
 def least_size(lanes: int) -> tuple[int, int]:
-    """Return the columns and lines of a screen on which something of everything is seen: title, race, tabs, a lane, the
+    """Return the columns and lines of a screen that shows something of every part: title, race, tabs, a lane, the
     table, the sentences and the keys."""
     return _LEAST_CELLS, 3 + _LEAST_LANE_LINES + lanes + 1 + _SENTENCE_LINES[-1][1] + 1
 

@@ -30,8 +30,8 @@ _FEWEST_TOKEN_CELLS = 12
 
 def reasons() -> Iterator[tuple[str, str]]:
     """Yield (name of a column, why a token may have no value in it)."""
-    compared = "It takes the reference's probabilities too: it is the reference, or it has not scored the token yet."
-    scored = "It was not scored: nothing, or too little, stands before it, or its turn has not come."
+    compared = "This needs the reference to compare with: this lane is it, or it has not scored the token yet."
+    scored = "The token was not scored: no text or too little precedes it, or it has not been reached yet."
     for column in ("KLD", "top", "in ref."):
         yield column, compared
     for column in ("chance", "rank", "bits"):

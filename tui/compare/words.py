@@ -18,7 +18,7 @@ from .race import Race
 _BAR_AT_LEAST, _BAR_AT_MOST = 6, 24
 _SIGN = "❯ "
 _TAB_GAP = " "
-"""The sign of the chosen one is no gap."""
+"""The sign of the chosen one does not count as a gap."""
 
 
 def lane_title(lane: Lane, *, chosen: bool, width: int) -> Row:
@@ -223,7 +223,7 @@ _UNEQUAL = ("  answers differ in length: a place is no verdict", "  a place is n
 
 
 def race_row(race: Race, at: int, rounds: int, width: int) -> Row:
-    """Return where the race stands at ``at``: its clock, its speed and what the keys do next."""
+    """Return the state of the race at ``at``: its clock, its speed and what the keys do next."""
     over = at >= race.length
     state = "■ over" if over else "▶" if race.playing else "paused"
     clock = f"{numbers.seconds(at):>6} / {numbers.seconds(race.length)}"

@@ -18,7 +18,7 @@ class Fragment:
     """What the lenses know of the token, as ``marks`` packs it; 0 ordinary."""
     kind: Kind = "answer"
     name: str = ""
-    """Of a channel."""
+    """The name of a channel."""
 
 
 def marked(pieces: Sequence[Piece], marks: Sequence[int], first: int = 0) -> list[Fragment]:

@@ -28,7 +28,7 @@ a harmful one. By Pinsker's inequality at most √(KLD / 2) of the probability h
 """
 
 _NO_CAUSE, _UNKNOWN_CAUSE = int(Cause.NONE), int(Cause.UNKNOWN)
-"""numpy takes ten times as long with the members of an enumeration."""
+"""Plain values, since numpy takes ten times as long with members of an enumeration."""
 
 _DISTURBED = 1 << 2
 _COMPUTED = 1 << 3
@@ -95,7 +95,7 @@ def marks_of(run: Run, first: int = 0, last: int | None = None) -> Marks:
     disturbed = (causes != _NO_CAUSE) & (causes != _UNKNOWN_CAUSE)
     likelihood = run.likelihood
     if not likelihood.known:
-        # With every frame, and mostly so: what is not known needs no arithmetic.
+        # Runs for every frame, and mostly nothing is known: that needs no arithmetic.
         marks: Marks = run.paces[part].astype(np.uint8) | disturbed.astype(np.uint8) * np.uint8(_DISTURBED)
         return marks
     return pack(run.paces[part], disturbed, likelihood.logprobs[part], likelihood.entropies[part])

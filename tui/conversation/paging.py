@@ -80,7 +80,7 @@ class PagedView(PreparedLines, ScrollView, can_focus=True):
 
     def _fit_page(self, *, fill: bool = False, more: bool = True) -> None:
         """Turn the page when the newest row is below it. ``fill``: bring the newest row to the bottom of the view;
-        ``more``: whether rows follow soon, for which some stay free on a page that is turned."""
+        ``more``: whether rows follow soon; then a page that is turned keeps some rows free for them."""
         size = self.scrollable_size
         if not size:
             self._hidden_changes = True

@@ -108,7 +108,7 @@ class TextPages(PagedView, can_focus=True):
         self.refresh()
 
     def _changed(self) -> None:
-        # A turn has begun or ended. What it says may be long in coming: no rows stay free for that.
+        # A turn has begun or ended. Its text may take long to come: no rows stay free for it.
         if self.is_mounted:
             self._fit_page(more=False)
             self.refresh()

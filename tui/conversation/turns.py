@@ -22,7 +22,7 @@ class Speaker(Enum):
     REASONING = "reasoning"
     """The model's reasoning."""
     CHANNEL = "channel"
-    """What the model says to somebody else, such as a function."""
+    """A message of the model to another recipient, such as a function."""
     MODEL = "model"
     NOTE = "note"
     PROMPT = "prompt"

@@ -144,7 +144,7 @@ class Conversation(TextPages):
         return None if self._live is None else self._live.speaker
 
     def _name_channel(self, name: str) -> None:
-        """Say whom what follows is for."""
+        """Begin a block with the name of its channel."""
         self._drop_empty_part()
         self._live, self._channel = None, name
         self._document.begin(Speaker.NOTE)
@@ -211,9 +211,9 @@ class Conversation(TextPages):
             self._reveal(self._inspected[0], self._inspected[1])
 
     def tell_reasoning(self, told: Callable[[int], str]) -> None:
-        """Say what the rows of the last answer's reasoning say when they are folded.
+        """Set the text of the last answer's reasoning when it is folded.
 
-        ``told`` returns the words for a block by the index of its first token.
+        ``told`` returns the text for a block by the index of its first token.
         """
         for part in self._parts:
             if part.speaker is Speaker.REASONING and part.first_token is not None:

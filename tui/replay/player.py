@@ -57,7 +57,7 @@ class Player:
         return self.over_at(self.position)
 
     def over_at(self, position: int) -> bool:
-        """Return whether everything has come at a position and nothing follows."""
+        """Return whether everything has been shown at a position and nothing follows."""
         return self.last and not self.loop and position >= self.timeline.length
 
     @property

@@ -76,7 +76,7 @@ class ReplayScreen(Moving, ScopeView):
         self._shown = opened.first
         """Which of the takes, from 0."""
         self._at = 0
-        """Position of the player when the last frame was drawn: everything in a frame is of one position."""
+        """Position of the player in the last frame: everything in a frame belongs to one position."""
         self._written = 0
         """Fragments of text that are in the conversation."""
         self._began = self._ended = False
@@ -159,7 +159,7 @@ class ReplayScreen(Moving, ScopeView):
             return
         with self.one_update():
             self._show()
-        # Judged by what has been drawn: the clock goes on, and its end has to be seen as well.
+        # Goes by what has been drawn: the clock goes on, and its end has to be shown too.
         if self._at >= self.player.timeline.length and self.player.goes_on:
             self._other_take(1)
         elif not self.player.paused and not self.player.over_at(self._at):

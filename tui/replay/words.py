@@ -14,8 +14,8 @@ def when(ns: int) -> str:
 
 
 def state_row(player: Player, position: int, told: str, takes: tuple[int, int], width: int) -> Row:
-    """Return how the replay stands at ``position``, and what is replayed; ``told`` is of unknown origin, ``takes``:
-    (which from 1, of how many)."""
+    """Return the state of the replay at ``position``, and what is replayed; ``told`` is of unknown origin, ``takes``:
+    (number from 1, how many)."""
     timeline = player.timeline
     over = player.over_at(position)
     state = "■ over" if over else "‖ paused" if player.paused else "▶ playing"

@@ -40,7 +40,7 @@ class Asking(_Base):
         return None if self._face.reading is None else self._face.reading.conversation
 
     def _send(self, prompt: str) -> bool:
-        """Ask, as soon as the model is ready; return whether that can be done, and say why it cannot."""
+        """Ask as soon as the model is ready; return whether that is possible, and if not, say why."""
         if self.session.busy:
             self._say("The answer is still being written: esc stops it, then enter sends.", "warning")
         elif self.session.phase is Phase.GONE:
@@ -58,7 +58,7 @@ class Asking(_Base):
         return False
 
     def _tell_of_history(self) -> None:
-        """Say once why prompts cannot be kept."""
+        """Say once why prompts cannot be saved."""
         problem, self._history.problem = self._history.problem, None
         if problem is not None:
             self._say(problem, "warning")

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 _PLOT_SHARE = 0.004
 """Of one core, while a generation is under way."""
 _EARLY = 0.9
-"""So that the timer behind is never a moment too soon."""
+"""A margin, so that the timer never fires too early."""
 
 
 class Face:
-    """One moment at a time: what a frame shows was true at once."""
+    """Draws one moment per frame: everything in a frame was true at the same time."""
 
     def __init__(
         self,
@@ -97,26 +97,26 @@ class Face:
             self._pieces = []
 
     def frame(self) -> None:
-        """Draw what has come."""
+        """Draw what has arrived."""
         self._watching.pace.next_frame()
         self._draw()
 
     def at_leisure(self) -> None:
-        """Draw where time alone changes something and no frame has come for a while."""
+        """Draw if time alone changes something and no frame has been drawn for a while."""
         if time.perf_counter() - self._drawn_at > self._watching.pace.tempo.figures * _EARLY:
             self._draw()
 
     def _draw(self, *, last: bool = False) -> None:
-        """Draw the session as it stands at one moment: the text and all that counts with it come from here and from
-        nowhere else, so that no two of them tell of different moments. Percentiles and the plot may be older.
+        """Draw the session at one moment: the text and everything that counts with it are drawn only here, so that they
+        never show different moments. Percentiles and the plot may be older.
 
-        ``last``: nothing comes after this that would draw it.
+        ``last``: no later frame would draw it.
         """
         if not last and self.held_back():
             return
         self.flush_text()
         session, now, self._drawn_at = self._session, self.clock(), time.perf_counter()
-        # A new phase brings figures with it.
+        # A new phase brings new figures.
         due = self._drawn_at >= self._figures_due or session.phase is not self._drawn_phase
         self._drawn_phase = session.phase
         if due:
@@ -152,7 +152,7 @@ class Face:
         self._plot_due = ended + max(wait, tempo.plot_at_least)
 
     def all(self, *, last: bool = False) -> None:
-        """Draw everything; ``last``: as for an end, even where the terminal has yet to take earlier frames."""
+        """Draw everything; ``last``: do so even if the terminal still has to take earlier frames."""
         self._watching.pace.next_frame()
         if not last and self.held_back():
             return
@@ -173,7 +173,7 @@ class Face:
         self.key_bar.show(letters=self._box is None, editing=self.editing)
 
     def held_back(self) -> bool:
-        """Whether the terminal has yet to take earlier frames; everything is drawn a little later then."""
+        """Whether the terminal still has to take earlier frames; then everything is drawn a little later."""
         if not self._watching.pace.congested:
             return False
         self._retry()

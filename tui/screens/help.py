@@ -22,7 +22,7 @@ _FIGURES = (
     ("write", "Tokens written per second over the whole answer; now: over its last two seconds."),
     (
         "cached",
-        "Prompt tokens that the KV cache held from the turn before; once the answer is done, in the place of now.",
+        "Prompt tokens that the KV cache held from the previous turn; shown instead of now once the answer is done.",
     ),
     ("read", "Prompt tokens read per second; tokens that the cache held already are left out."),
     ("TTFA", "Time to first answer, where the model reasons first: from the request to the first token of the answer."),
@@ -62,8 +62,8 @@ def scope_sections(
     warnings: Sequence[str] = (),
 ) -> list[Section]:
     """Return the help for a scope on which these keys work; ``missing``: (figure, why it has no value now),
-    ``tokens``: (column of the table of tokens, why a token may have no value there), ``warnings``: of its engine, of
-    unknown origin."""
+    ``tokens``: (column of the table of tokens, why a token may have no value there), ``warnings``: of its engine, text
+    of unknown origin."""
     asks = keys is KEYS
     return [
         *([("Warnings", [("!", visible(warning)) for warning in warnings], "")] if warnings else []),

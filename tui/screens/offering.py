@@ -19,14 +19,14 @@ else:
 
 
 LEAST_SIZE = (40, 10)
-"""Columns and lines that are enough for most screens, and for what is opened over them."""
+"""Columns and lines that suffice for most screens, and for dialogs over them."""
 
 
 class Offering(_Base):
     """A part of such a screen."""
 
     def least_size(self) -> tuple[int, int]:
-        """Return the columns and lines that it needs to show something of all its parts."""
+        """Return the columns and lines that the screen needs to show something of every part."""
         return LEAST_SIZE
 
     def offered_keys(self) -> Iterable[Key]:

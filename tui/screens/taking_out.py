@@ -27,7 +27,7 @@ def save_last_answer(session: Session) -> Told:
 
 
 def only_reasoning(session: Session) -> bool:
-    """Whether there is nothing but reasoning to take."""
+    """Whether there is only reasoning to save or copy."""
     run = session.run
     return run is not None and run.reasoning_tokens > 0 and not run.kinds.answer.any()
 

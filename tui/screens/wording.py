@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def answer_note(ended: Finished | Failed, tokens: int, *, answered: bool, recorded: bool = False) -> str:
     """Return what stands under an answer; nothing where the model itself ended it.
 
-    ``answered``: as for ``ending_of``. ``recorded``: nothing can be done about it any more.
+    ``answered``: as for ``ending_of``. ``recorded``: it is too late to change anything.
     """
     if isinstance(ended, Failed):
         return ending_of(ended, tokens, answered=answered)
@@ -31,7 +31,7 @@ def answer_note(ended: Finished | Failed, tokens: int, *, answered: bool, record
 
 
 def ready_notes(session: Session) -> Iterator[str]:
-    """Yield what should be known about the model that has become ready, beside what it warns of."""
+    """Yield what should be known about the model that has become ready, in addition to its warnings."""
     model = session.model
     if model is not None and model.context_note and model.context <= model.trained_context:
         yield f"Context: {model.context:,} tokens, {model.context_note}."

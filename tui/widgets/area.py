@@ -26,5 +26,5 @@ class Area(KeptDrawing, TextArea):
         event.stop()
         pasted = event.text.replace("\r\n", "\n").replace("\r", "\n")
         self.insert(visible(pasted, keep_lines=True), maintain_selection_offset=False)
-        # Of what grows with its text only the size to come shows where the cursor is.
+        # A widget that grows with its text needs its next size to know where the cursor is.
         self.call_after_refresh(self.scroll_cursor_visible)

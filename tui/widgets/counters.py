@@ -101,7 +101,7 @@ def rows_for(width: int) -> int:
 
 
 def figure_at(width: int, x: int, y: int) -> str | None:
-    """Return which figure stands at a cell of a grid of ``width`` cells, by its name in ``LABELS``."""
+    """Return the figure at a cell of a grid of ``width`` cells, by its name in ``LABELS``."""
     columns = columns_for(width)
     cell = min((width + _GAP) // columns - _GAP, _CELL_AT_MOST)
     column, within = divmod(x, cell + _GAP)
@@ -137,7 +137,7 @@ def grid(shown: Figures, width: int, height: int) -> list[Row]:
                 # A model that reasons: how long it took to begin its answer says more.
                 label, value = "TTFA", shown.ttfa
             if name == "now" and shown.cached is not None:
-                # Nothing is written any more: what the answer owes to the turns before it takes the place.
+                # The answer is done: what it reused of earlier turns takes the place of `now`.
                 label, value = "cached", shown.cached
             gap = " " * _GAP if spans else ""
             spans.append((f"{gap}{label} ", "dim"))
@@ -161,8 +161,8 @@ class Counters(Reasons, Cells):
         self._gaps: Percentiles | None = None
 
     def show(self, session: Session, now: int, *, percentiles: bool = True) -> None:
-        """Draw the session's figures at ``now`` (ns, the engine's clock); without ``percentiles`` those of the last
-        time, since they need every gap."""
+        """Draw the session's figures at ``now`` (ns, the engine's clock); without ``percentiles`` the last
+        ones are kept, since they need every gap."""
         self._session = session
         run = session.run
         if percentiles or run is not self._run:
@@ -179,7 +179,7 @@ class Counters(Reasons, Cells):
         if run is None:
             return NO_RUN
         if name == "now" and run.end is not None and run.cached_tokens is not None:
-            return None  # what was cached stands there
+            return None  # the number of cached tokens is shown there
         from ...metrics.absence import absences  # numpy comes after the first frame
 
         return absences(run).get("ttfa" if name == "slowdown" and run.reasoning_tokens else name)

@@ -73,7 +73,7 @@ class Header(Cells):
     def __init__(self) -> None:
         super().__init__()
         self._facts: tuple[ModelReady, bool, list[str]] | None = None
-        """The model, whether it is asked without its template, and what is told of it."""
+        """The model, whether it is used without its template, and the facts to show."""
 
     def show(self, name: str, model: ModelReady | None, used: int, *, raw: bool, temp: float) -> None:
         """Draw; ``name`` is of unknown origin, ``used`` counts tokens of the context; ``temp``: of the next request."""

@@ -18,8 +18,8 @@ class _Entry(msgspec.Struct):
 
 
 def key_row(width: int, *, letters: bool, editing: bool = False, keys: Sequence[Key] = KEYS) -> Row:
-    """Return those of ``keys`` that fit in ``width`` cells, the more important ones first to stay. Keys that belong
-    together are one entry, and an entry is there whole or not at all.
+    """Return those of ``keys`` that fit in ``width`` cells; the more important ones stay longer. Keys that belong
+    together are one entry, and an entry is shown in full or not at all.
 
     With ``letters`` (there is no prompt box to type into) single letters are shown where a key has one; ``editing``:
     the last prompt is in the box.
@@ -27,7 +27,7 @@ def key_row(width: int, *, letters: bool, editing: bool = False, keys: Sequence[
     entries = [_Entry(*one, rank=0) for one in _EDITING] if editing else _entries(keys, letters=letters)
     while entries and row_width(_row(entries)) > width:
         rank = max(entry.rank for entry in entries)
-        # Of those that always stay as long as there is room for them, the first and the last go last.
+        # Of the keys that stay as long as there is room, the first and the last go last.
         last = [place for place, entry in enumerate(entries) if entry.rank == rank][-1]
         del entries[last if rank else max(len(entries) - 2, 0)]
     return _row(entries)

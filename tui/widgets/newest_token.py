@@ -44,8 +44,8 @@ def newest_row(session: Session, lens: Lens) -> Row:
 
 
 def _told(run: "Run", lens: Lens) -> tuple[str, int]:
-    """Return what the lens tells of the newest token, and its degree; drawn with every frame, so it takes no more than
-    that from the run."""
+    """Return what the lens shows of the newest token, and its degree; this runs for every frame, so it reads nothing
+    else from the run."""
     if lens is Lens.TIME:
         times = run.token_times[-2:]
         gap = int(times[1] - times[0]) if len(times) > 1 else None
@@ -69,8 +69,8 @@ class NewestToken(Cells):
     """
 
     def show(self, row: Row) -> None:
-        """Draw a row such as ``newest_row``, as much of it as fits: without the space before it, without its parts
-        from the first one on."""
+        """Draw a row such as ``newest_row``, as much of it as fits: the space before it is left out first, then its
+        parts from the first one on."""
         width = self.content_size.width
         if row and row_width(row) > width:
             row = ((row[0][0].lstrip(" "), row[0][1]), *row[1:])

@@ -121,7 +121,7 @@ def _prefilled_again(session: Session, width: int) -> list[str]:
 def _fewer_threads(session: Session, width: int) -> list[str]:
     if session.threads is None or session.model is None:
         return []
-    why = ": another program uses a core" if width >= 100 else ""
+    why = ": another program is using a core" if width >= 100 else ""
     return [f"{session.threads} of {session.model.threads} threads{why}"]
 
 

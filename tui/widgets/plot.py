@@ -28,7 +28,7 @@ class Plot(Cells):
         self._fitted = Size(0, 0)
 
     def is_of(self, session: Session) -> bool:
-        """Whether it shows the session's run, and what that does now, in the size that it has now."""
+        """Whether it shows the session's run, in its present phase and in the present size of the plot."""
         return self._shown == _content(session) and self._fitted == self.content_size
 
     def show(self, session: Session) -> None:

@@ -31,7 +31,7 @@ class PromptBox(Area):
     """
 
     class Sent(Message):
-        """A prompt was sent. The box is empty for what is typed next; a prompt that cannot be taken is put back."""
+        """A prompt was sent. The box is empty for the next one; a prompt that is refused is put back."""
 
         def __init__(self, prompt: str, cursor: Location) -> None:
             super().__init__()
@@ -50,7 +50,7 @@ class PromptBox(Area):
         self.move_cursor(self.document.end)
 
     def put_back(self, sent: Sent) -> None:
-        """Put a prompt back in front of what has been typed since."""
+        """Put a prompt back before the text typed since."""
         typed_since = bool(self.text)
         self.insert(sent.prompt, (0, 0))
         if not typed_since:

@@ -1,4 +1,4 @@
-"""Why there is no value, told beside the pointer."""
+"""Tooltips that say why there is no value."""
 
 from typing import TYPE_CHECKING
 
@@ -12,17 +12,17 @@ else:
 
 
 class Reasons(_Base):
-    """To be named before a widget's class: for a dash under the pointer the tooltip says why it is one."""
+    """A base to name before a widget's class: the tooltip of a dash under the pointer says why there is no value."""
 
     _reason: str | None = None
-    """What the tooltip says."""
+    """The text of the tooltip."""
 
     def reason_at(self, x: int, y: int) -> str | None:
         """Return why there is no value at a cell of the content; ``None`` where there is one."""
         raise NotImplementedError
 
     def on_mouse_move(self, event: MouseMove) -> None:
-        """Change what the tooltip says."""
+        """Change the text of the tooltip."""
         offset = event.get_content_offset(self)
         reason = None if offset is None else self.reason_at(*offset)
         if reason != self._reason:

@@ -1,4 +1,4 @@
-"""The line that says what is wrong with the answers of the model in use, until it has been read in full."""
+"""The line that warns about the answers of the model in use, until the warnings have been read in full."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ class WarningLine(Cells):
         self._read: set[str] = set()
 
     def show(self, warnings: Sequence[str]) -> None:
-        """Draw those that nobody has read yet."""
+        """Draw the warnings that have not been read yet."""
         self._warnings = list(warnings)
         unread = [warning for warning in warnings if warning not in self._read]
         self.display = bool(unread)
@@ -36,6 +36,6 @@ class WarningLine(Cells):
             self.show_rows([warning_row(unread, self.content_size.width)])
 
     def read(self) -> None:
-        """Take all of them as read, and go."""
+        """Take all warnings as read, and disappear."""
         self._read.update(self._warnings)
         self.show(self._warnings)
