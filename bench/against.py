@@ -131,7 +131,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         if count < _FEWEST:
             return f"fewer than two repetitions {when}"
         if quiet < count and (quiet < _FEWEST_OF_DISTURBED or 2 * quiet < count):
-            return f"too disturbed {when}: only {quiet:,} of {numbers.counted(count, 'repetition')} undisturbed"
+            return f"too disturbed {when}: {quiet:,} of {numbers.counted(count, 'repetition')} undisturbed"
         return ""
 
 

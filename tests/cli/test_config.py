@@ -197,7 +197,7 @@ def test_an_empty_variable_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wrong_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LLAMA_ARG_CTX_SIZE", "lots")
     said = refusal()
-    assert "Invalid value for LLAMA_ARG_CTX_SIZE" in said
+    assert "Invalid value for the environment variable LLAMA_ARG_CTX_SIZE" in said
     assert "'lots' is not a whole number" in said
     assert shown()["ctx-size"]["problem"] is not None
     assert "'lots' is not a whole number" in invoke("config").output
